@@ -1,0 +1,138 @@
+//! Arrows as Mermaid diagrams and as a phase x event table.
+
+use super::explore::{Arrow, arrows};
+use super::{Answer, Machine, Role, Word};
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
+
+/// A lifecycle picture: its text and how many edges it draws.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// The Mermaid source.
+    pub text: String,
+    /// How many edges a reader sees.
+    pub edges: usize,
+}
+
+/// The lifecycle as a state diagram; scopes are composite states.
+///
+/// An arrow that every phase of a scope takes is drawn once, from the scope: computed, not declared.
+pub fn lifecycle<M: Machine>(keep: &dyn Fn(&Arrow<M>) -> bool) -> Picture {
+    let shown: Vec<Arrow<M>> = arrows::<M>().into_iter().filter(|arrow| arrow.moved && keep(arrow)).collect();
+    let lines = lifted(&shown);
+    let mut text = vec!["stateDiagram-v2".to_owned()];
+    text.extend(nested_states(&shown));
+    text.push(format!("  [*] --> {:?}", M::START));
+    for ((from, next), causes) in &lines {
+        text.push(format!("  {from} --> {next:?}: {}", causes.join(" / ")));
+    }
+    let ends = M::Phase::ALL.iter().filter(|phase| M::role(**phase) == Role::Ends);
+    text.extend(ends.map(|phase| format!("  {phase:?} --> [*]")));
+    text.push(String::new());
+    Picture { text: text.join("\n"), edges: lines.len() }
+}
+
+type Lines<M> = BTreeMap<(String, <M as Machine>::Phase), Vec<String>>;
+
+fn lifted<M: Machine>(shown: &[Arrow<M>]) -> Lines<M> {
+    let mut members: BTreeMap<String, Vec<M::Phase>> = BTreeMap::new();
+    for &phase in M::Phase::ALL {
+        for scope in M::scopes(phase) {
+            members.entry(scope).or_default().push(phase);
+        }
+    }
+    let mut lines: Lines<M> = BTreeMap::new();
+    for arrow in shown {
+        let same = |other: &Arrow<M>| other.event == arrow.event && other.next == arrow.next && other.effects == arrow.effects;
+        let takes = |phase: &M::Phase| shown.iter().any(|other| other.from == *phase && same(other));
+        let lifts = |scope: &String| members[scope].len() > 1 && members[scope].iter().all(takes);
+        let from = M::scopes(arrow.from).into_iter().find(lifts).unwrap_or_else(|| format!("{:?}", arrow.from));
+        let causes = lines.entry((from, arrow.next)).or_default();
+        let cause = format!("{:?}", arrow.event);
+        if !causes.contains(&cause) {
+            causes.push(cause);
+        }
+    }
+    lines
+}
+
+fn nested_states<M: Machine>(shown: &[Arrow<M>]) -> Vec<String> {
+    let in_picture = |phase: &&M::Phase| shown.iter().any(|arrow| arrow.from == **phase || arrow.next == **phase);
+    let mut places: Vec<(Vec<String>, M::Phase)> =
+        M::Phase::ALL.iter().filter(in_picture).map(|&phase| (M::scopes(phase), phase)).collect();
+    places.sort();
+    let (mut text, mut open): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let indent = |depth: usize| "  ".repeat(depth + 1);
+    for (scopes, phase) in places {
+        while !scopes.starts_with(&open) {
+            open.pop();
+            text.push(format!("{}}}", indent(open.len())));
+        }
+        for scope in &scopes[open.len()..] {
+            text.push(format!("{}state {scope} {{", indent(open.len())));
+            open.push(scope.clone());
+        }
+        let choice = if M::role(phase) == Role::Junction { " <<choice>>" } else { "" };
+        text.push(format!("{}state {phase:?}{choice}", indent(open.len())));
+    }
+    while open.pop().is_some() {
+        text.push(format!("{}}}", indent(open.len())));
+    }
+    text
+}
+
+/// What one field's edit leads to.
+#[derive(Clone, Debug)]
+pub struct ChangeRow<M: Machine> {
+    /// The path of the field, as in `spec.replicas`.
+    pub field: &'static str,
+    /// The event that its edit raises, or the text with which it is refused.
+    pub raises: Result<M::Event, &'static str>,
+}
+
+/// The configuration changes as a flowchart, since state diagrams know no dashed arrow.
+pub fn changes<M: Machine>(from: M::Phase, rows: &[ChangeRow<M>]) -> String {
+    let mut text = vec!["flowchart LR".to_owned(), format!("  {from:?}([{from:?}])")];
+    let mut nodes = BTreeSet::new();
+    for ChangeRow { field, raises } in rows {
+        match raises {
+            Ok(event) => {
+                if let Answer::Go(next, _) = M::answer(from, *event) {
+                    if nodes.insert(next) {
+                        text.push(format!("  {next:?}([{next:?}])"));
+                    }
+                    text.push(format!("  {from:?} -- \"{field}: {event:?}\" --> {next:?}"));
+                }
+            }
+            Err(why) => {
+                let id: String = field.chars().filter(char::is_ascii_alphanumeric).collect();
+                text.push(format!("  {from:?} -. \"{field}\" .-> {id}[\"Unsupported: {why}\"]"));
+            }
+        }
+    }
+    text.push(String::new());
+    text.join("\n")
+}
+
+/// Every phase x every event, as a Markdown table: one row an event, one column a phase.
+pub fn table<M: Machine>() -> String {
+    let row = |first: String, cell: &dyn Fn(M::Phase) -> String| {
+        let cells = M::Phase::ALL.iter().map(|phase| cell(*phase));
+        format!("| {} |\n", iter::once(first).chain(cells).collect::<Vec<_>>().join(" | "))
+    };
+    let head = row("event".to_owned(), &|phase| format!("{phase:?}"));
+    let line = format!("|{}\n", "---|".repeat(M::Phase::ALL.len() + 1));
+    let rows = M::Event::ALL.iter().map(|&event| row(format!("{event:?}"), &|phase| cell::<M>(phase, event)));
+    iter::once(head).chain([line]).chain(rows).collect()
+}
+
+fn cell<M: Machine>(phase: M::Phase, event: M::Event) -> String {
+    let named = |effects: Vec<M::Effect>| effects.iter().map(|effect| format!("{effect:?}")).collect::<Vec<_>>().join(", ");
+    match M::answer(phase, event) {
+        Answer::Go(next, effects) if effects.is_empty() => format!("-> {next:?}"),
+        Answer::Go(next, effects) => format!("-> {next:?} [{}]", named(effects)),
+        Answer::Act(effects) => format!("stays [{}]", named(effects)),
+        Answer::Hold => "held".to_owned(),
+        Answer::Pass => String::new(),
+    }
+}
