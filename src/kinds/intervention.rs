@@ -1,0 +1,236 @@
+//! The question that a stopped operator asks: why, the evidence, what was not done, the answers.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The annotation that answers a question: `<verb>-<id>`.
+pub const ANSWER: &str = "pointsman.dev/answer";
+
+/// What a person may answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verb {
+    /// Look afresh, apply every child, give a new deadline.
+    Retry,
+}
+
+impl Verb {
+    /// Every verb, the safe one first.
+    pub const ALL: &'static [Verb] = &[Verb::Retry];
+
+    /// The verb as it is typed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verb::Retry => "retry",
+        }
+    }
+
+    /// What answering with it does.
+    pub fn effect(self) -> &'static str {
+        match self {
+            Verb::Retry => "looks afresh, applies the children again, removes pods that wait on an error, and starts a new deadline",
+        }
+    }
+
+    /// What answering with it can cost.
+    pub fn risk(self) -> Risk {
+        match self {
+            Verb::Retry => Risk::None,
+        }
+    }
+}
+
+/// What an answer can cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Risk {
+    /// Nothing that serves is touched.
+    None,
+    /// Something that serves may be interrupted.
+    Disruption,
+    /// Data may be lost for good.
+    DataLoss,
+}
+
+/// Why the operator stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Reason {
+    /// The stored spec breaks today's rules.
+    SpecInvalid,
+    /// A child's name is taken by somebody else's object.
+    ChildConflict,
+    /// The first pods did not become ready in time.
+    ProvisioningStuck,
+    /// A roll-out did not end in time.
+    RolloutStuck,
+    /// Pods that were ready before did not come back in time.
+    PodsUnavailable,
+}
+
+impl Reason {
+    /// Every reason.
+    pub const ALL: &'static [Reason] =
+        &[Reason::SpecInvalid, Reason::ChildConflict, Reason::ProvisioningStuck, Reason::RolloutStuck, Reason::PodsUnavailable];
+
+    /// The reason as it is stored and shown.
+    pub fn word(self) -> String {
+        format!("{self:?}")
+    }
+
+    /// The answers that are offered, the safe one first.
+    pub fn answers(self) -> &'static [Verb] {
+        match self {
+            Reason::SpecInvalid | Reason::ChildConflict | Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => {
+                &[Verb::Retry]
+            }
+        }
+    }
+
+    /// What happened.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Reason::SpecInvalid => "The stored spec breaks today's rules: it was stored before them, or without them",
+            Reason::ChildConflict => "An object of a name that a child needs is somebody else's",
+            Reason::ProvisioningStuck => "The first pods did not become ready in time",
+            Reason::RolloutStuck => "A roll-out or a change of the count made no progress in time",
+            Reason::PodsUnavailable => "Pods that were ready before did not come back in time",
+        }
+    }
+
+    /// When the question closes by itself.
+    pub fn closes(self) -> &'static str {
+        match self {
+            Reason::SpecInvalid => "when the spec obeys the rules",
+            Reason::ChildConflict => "when that object is gone",
+            Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => {
+                "when every wanted pod is ready at this generation"
+            }
+        }
+    }
+
+    /// What was not done, and why that is safe.
+    pub fn not_done(self) -> &'static str {
+        match self {
+            Reason::SpecInvalid => "nothing was applied from this spec; what ran before still runs",
+            Reason::ChildConflict => "the other object was not written to, and nothing that depends on its name was changed",
+            Reason::ProvisioningStuck => "nothing was removed; the children stay as they are and may still become ready",
+            Reason::RolloutStuck => "nothing was rolled back or removed; pods that serve keep serving",
+            Reason::PodsUnavailable => "nothing was removed or replaced; pods that serve keep serving",
+        }
+    }
+}
+
+/// An open question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Intervention {
+    /// The generation of the spec that the question is about.
+    pub generation: i64,
+    /// Names the question; it never repeats, not even for another object of the same name.
+    #[schemars(length(max = 16))]
+    pub id: String,
+    /// How many questions this object has asked, this one included.
+    pub number: i64,
+    /// Why the operator stopped.
+    pub reason: Reason,
+    /// The question in a sentence.
+    #[schemars(length(max = 1024))]
+    pub message: String,
+    /// What was seen, in the words of those who said it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16))]
+    pub evidence: Vec<Evidence>,
+    /// What was not done, and why that is safe.
+    #[schemars(length(max = 1024))]
+    pub not_done: String,
+    /// Where the documentation treats this question.
+    #[schemars(length(max = 256))]
+    pub runbook: String,
+    /// The legal answers, the safe one first.
+    #[schemars(length(max = 8))]
+    pub answers: Vec<Offer>,
+    /// When it was asked.
+    pub time: Time,
+    /// A digest of the spec that failed, its count aside.
+    #[schemars(length(max = 32))]
+    pub about: String,
+    /// The answer annotation as it stood when the question was asked; that value does not answer it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 1024))]
+    pub unheard: Option<String>,
+}
+
+/// Something that was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// The kind of the object that says it.
+    #[schemars(length(max = 64))]
+    pub kind: String,
+    /// Its name.
+    #[schemars(length(max = 256))]
+    pub name: String,
+    /// Its own words.
+    #[schemars(length(max = 1024))]
+    pub words: String,
+}
+
+/// One legal answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Offer {
+    /// The verb.
+    #[schemars(length(max = 32))]
+    pub verb: String,
+    /// What it does.
+    #[schemars(length(max = 256))]
+    pub effect: String,
+    /// What it can cost.
+    pub risk: Risk,
+    /// The command that gives it.
+    #[schemars(length(max = 512))]
+    pub command: String,
+}
+
+impl Intervention {
+    /// Does `annotation` answer this question with `verb`?
+    pub fn answered(&self, verb: Verb, annotation: Option<&str>) -> bool {
+        annotation != self.unheard.as_deref() && annotation == Some(&format!("{}-{}", verb.word(), self.id)) && self.offers(verb)
+    }
+
+    /// Is `verb` one of the answers?
+    pub fn offers(&self, verb: Verb) -> bool {
+        self.answers.iter().any(|offer| offer.verb == verb.word())
+    }
+
+    /// The legal values of the answer annotation, for a refusal.
+    pub fn legal(&self) -> String {
+        let values: Vec<String> = self.answers.iter().map(|offer| format!("{}-{}", offer.verb, self.id)).collect();
+        values.join(", ")
+    }
+}
+
+/// Five characters out of an object's uid and its number of questions.
+pub fn id(uid: &str, number: i64) -> String {
+    const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
+    let mut bits = super::digest::fnv(format!("{uid}/{number}").as_bytes());
+    let mut letters = String::new();
+    for _ in 0..5 {
+        letters.push(char::from(LETTERS[usize::try_from(bits % 32).unwrap_or(0)]));
+        bits /= 32;
+    }
+    letters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_differ_between_objects_and_between_questions() {
+        let mut ids: Vec<String> = (0..1000).map(|number| id("6f1c", number)).collect();
+        ids.extend((0..100).map(|object| id(&format!("uid-{object}"), 1)));
+        let all = ids.len();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), all);
+        assert!(ids.iter().all(|id| id.len() == 5));
+    }
+}

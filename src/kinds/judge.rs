@@ -1,0 +1,173 @@
+//! May this write pass? The webhook's answer, as a value.
+
+use super::intervention::{ANSWER, Intervention};
+use super::{Known, Served, Settings, Violation, plan, preview, status};
+use crate::machine::Word;
+use kube::core::object::HasStatus;
+use kube::{Resource, ResourceExt};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Annotations of a later release: accepted, and said to have no effect.
+const WITHOUT_EFFECT: [&str; 3] = ["pointsman.dev/paused", "pointsman.dev/protected", "pointsman.dev/refresh"];
+
+/// A plan is cut here: what is longer would be cut by the API server.
+const PLAN_BYTES: usize = 256;
+
+/// A quoted value is cut here: a pod template can be pages long.
+const VALUE_CHARACTERS: usize = 80;
+
+/// One write, as the webhook is asked about it.
+#[derive(Clone, Debug)]
+pub struct Review<'a, K: Served> {
+    /// The object before; absent when it is created.
+    pub old: Option<&'a K::Object>,
+    /// The object after.
+    pub new: &'a K::Object,
+    /// The operator's settings for the kind.
+    pub settings: &'a Settings,
+    /// Is it only tried?
+    pub dry_run: bool,
+    /// Does the operator watch the object's namespace?
+    pub watched: bool,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may pass; each warning is one line.
+    Allow(Vec<String>),
+    /// It may not, and every reason why.
+    Deny(Vec<Violation>),
+}
+
+/// Judges one write.
+pub fn judge<K: Served>(review: &Review<'_, K>) -> Verdict {
+    let (mut violations, mut warnings) = (Vec::new(), Vec::new());
+    answer_judged(review, &mut violations, &mut warnings);
+    spec_judged(review, &mut violations, &mut warnings);
+    if !violations.is_empty() {
+        return Verdict::Deny(violations);
+    }
+    let named = |key: &&&str| changed(review, key).is_some();
+    warnings.extend(WITHOUT_EFFECT.iter().filter(named).map(|key| format!("{}: {key} has no effect yet", title::<K>(review.new))));
+    if !review.watched {
+        warnings.push(format!("{}: nobody watches this namespace; the object is stored and nothing will happen", title::<K>(review.new)));
+    }
+    Verdict::Allow(warnings)
+}
+
+fn spec_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation>, warnings: &mut Vec<String>) {
+    let spec = K::Spec::from(review.new);
+    if review.old.is_some_and(|old| K::Spec::from(old) == spec) {
+        return;
+    }
+    let before = review.old.unwrap_or(review.new);
+    if let Some(since) = &before.meta().deletion_timestamp {
+        let why = format!("the object is being deleted since {}; wait until it is gone, then create it anew", since.0);
+        return violations.extend(edits(review).into_iter().map(|(field, from, to)| Violation::busy(field, from, to, &why)));
+    }
+    let known = review.old.map_or(Known { last_good: None, applied: None }, Known::of);
+    let phase = review.old.and_then(HasStatus::status).map_or(K::START, status::Status::phase);
+    let judged = plan::<K>(review.new, review.settings).and_then(|plan| Ok((K::changes(&known, &plan)?, plan)));
+    let (raised, plan) = match judged {
+        Ok(judged) => judged,
+        Err(faults) => return violations.extend(faults),
+    };
+    for edit in raised.iter().filter(|event| K::is_edit(**event) && !K::claims(phase, **event)) {
+        violations.push(Violation::invalid(
+            "spec",
+            format!("busy: {} is not possible while {}; wait until that is over", edit.text(), phase.text()),
+        ));
+    }
+    let consequence = review.old.and_then(|_| K::consequence(&known, &plan, &raised));
+    let held = question(review).is_some_and(|question| question.about == status::about(&spec));
+    if consequence.is_some() || held || review.dry_run {
+        warnings.push(planned(review, phase, (raised, K::success(&plan)), consequence));
+    }
+}
+
+/// The question that is open on the object.
+fn question<'a, K: Served>(review: &Review<'a, K>) -> Option<&'a Intervention> {
+    review.old?.status()?.intervention.as_ref()
+}
+
+/// The fields of the spec that the write changes, with both values.
+fn edits<K: Served>(review: &Review<'_, K>) -> Vec<(&'static str, String, String)> {
+    let spec = |object: &K::Object| serde_json::json!({ "spec": K::Spec::from(object) });
+    let (old, new) = (review.old.map(spec).unwrap_or_default(), spec(review.new));
+    let value = |spec: &Value, field: &str| spec.pointer(&format!("/{}", field.replace('.', "/"))).cloned().unwrap_or_default();
+    let fields = K::changes_table().iter().map(|row| (row.field, value(&old, row.field), value(&new, row.field)));
+    fields.filter(|(_, from, to)| from != to).map(|(field, from, to)| (field, shown(&from), shown(&to))).collect()
+}
+
+/// A value as a refusal quotes it; the rest of a long one is left out.
+fn shown(value: &Value) -> String {
+    let text = match value {
+        Value::Null => "(none)".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    };
+    match text.char_indices().nth(VALUE_CHARACTERS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// The way that an accepted edit takes, in one line with the object's name.
+fn planned<K: Served>(
+    review: &Review<'_, K>,
+    phase: K::Phase,
+    (mut raised, success): (BTreeSet<K::Event>, Option<K::Event>),
+    consequence: Option<String>,
+) -> String {
+    let question = question(review);
+    if question.is_some_and(|question| question.about != status::about(&K::Spec::from(review.new))) {
+        raised.insert(K::RENEWAL);
+    }
+    if review.old.and_then(HasStatus::status).is_none_or(|status| status.last_good.is_none()) {
+        raised.insert(K::first_time());
+    }
+    let path: Vec<String> = preview::<K>(phase, &raised, success).into_iter().map(Word::text).collect();
+    let fate = match question {
+        Some(question) if path.len() == 1 => format!("held while {} asks; the answers are: {}", question.reason.word(), question.legal()),
+        _ => path.join(" -> "),
+    };
+    let consequence = consequence.map(|text| format!("; {text}")).unwrap_or_default();
+    let mut line = format!("{}: {fate}{consequence}", title::<K>(review.new));
+    while line.len() > PLAN_BYTES {
+        line.pop();
+    }
+    line
+}
+
+fn answer_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation>, warnings: &mut Vec<String>) {
+    let Some(answer) = changed(review, ANSWER) else { return };
+    let field = format!("metadata.annotations[{ANSWER}]");
+    let Some(old) = review.old else {
+        return warnings
+            .push(format!("{}: {ANSWER}={answer} answers nothing, since no question is open on a new object", title::<K>(review.new)));
+    };
+    let question = old.status().and_then(|status| status.intervention.as_ref());
+    match question {
+        None => violations.push(Violation::invalid(
+            &field,
+            format!("no question is open; {answer} would answer nothing. Remove the annotation: {ANSWER}-"),
+        )),
+        Some(question) if question.legal().split(", ").any(|legal| legal == answer) => {}
+        Some(question) => violations.push(Violation::invalid(
+            &field,
+            format!("{answer} does not answer question {}; the legal answers are: {}", question.id, question.legal()),
+        )),
+    }
+}
+
+/// The new value of an annotation, where the write changes it to something.
+fn changed<'a, K: Served>(review: &Review<'a, K>, key: &str) -> Option<&'a String> {
+    let before = review.old.and_then(|old| old.annotations().get(key));
+    review.new.annotations().get(key).filter(|after| Some(*after) != before)
+}
+
+fn title<K: Served>(object: &K::Object) -> String {
+    format!("{}/{}", K::SHORT, object.name_any())
+}

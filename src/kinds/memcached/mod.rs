@@ -1,0 +1,157 @@
+//! Memcached: the kind's table of contents.
+
+mod ask;
+pub mod change;
+pub mod children;
+pub mod convert;
+pub mod facts;
+pub mod fields;
+pub mod lifecycle;
+pub mod orders;
+pub mod plan;
+mod possible;
+mod rules;
+mod say;
+mod status;
+mod trouble;
+pub mod v1;
+pub mod v1alpha1;
+pub mod words;
+
+use super::children::{ChildVisitor, Lookup, Slot};
+use super::order::Order;
+use super::pod_template::Strings;
+use super::served;
+use super::status::Status;
+use super::{Kind, Known, Observation, Served, Violation};
+use crate::machine::Step;
+use crate::machine::diagram::ChangeRow;
+use jiff::SignedDuration;
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{Pod, Service};
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::ResourceExt;
+use kube::core::CustomResourceExt;
+use plan::Plan;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+pub use words::{Effect, Event, Phase};
+
+/// The kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Memcached;
+
+/// The children as they are seen, each named after the object.
+#[derive(Clone, Debug)]
+pub struct Children {
+    /// The pods' owner.
+    pub deployment: Slot<Deployment>,
+    /// The address.
+    pub service: Slot<Service>,
+    /// What keeps an eviction from taking every pod.
+    pub budget: Slot<PodDisruptionBudget>,
+    /// The pods.
+    pub pods: Vec<Arc<Pod>>,
+}
+
+impl Kind for Memcached {
+    type Object = v1::Memcached;
+    type Spec = v1::KeptSpec;
+    type Plan = Plan;
+    type Children = Children;
+
+    fn parse(spec: &v1::KeptSpec, image: &str) -> Result<Plan, Vec<Violation>> {
+        plan::parse(&spec.0, image)
+    }
+
+    fn changes(known: &Known<Self>, plan: &Plan) -> Result<BTreeSet<Event>, Vec<Violation>> {
+        change::between(known, plan)
+    }
+
+    fn events(seen: &Observation<Self>) -> BTreeSet<Event> {
+        facts::events(seen)
+    }
+
+    fn orders(effect: Effect, seen: &Observation<Self>) -> Vec<Order> {
+        orders::orders(effect, seen)
+    }
+
+    fn status(seen: &Observation<Self>, step: &Step<Self>) -> Status<v1::KeptSpec> {
+        status::status(seen, step)
+    }
+}
+
+impl Served for Memcached {
+    const PATH: &'static str = "memcached";
+    const SHORT: &'static str = "mc";
+    const DEFAULT_IMAGE: &'static str = "docker.io/library/memcached:1.6";
+    const RENDERER: i64 = children::RENDERER;
+    const DEADLINES: &'static [(Phase, SignedDuration)] = &[
+        (Phase::Creating, SignedDuration::from_mins(5)),
+        (Phase::Scaling, SignedDuration::from_mins(5)),
+        (Phase::Updating, SignedDuration::from_mins(10)),
+        (Phase::Degraded, SignedDuration::from_mins(15)),
+    ];
+
+    fn definition() -> CustomResourceDefinition {
+        let versions = vec![v1::Memcached::crd(), v1alpha1::Memcached::crd()];
+        // Both are of one group and kind, and one of them is v1.
+        let merged = kube::core::crd::merge_crds(versions, "v1").expect("the versions of one kind merge");
+        served::with_a_name(merged)
+    }
+
+    fn convert(spec: &Value, version: &str) -> Option<Value> {
+        match version {
+            "v1" => Some(convert::to_v1(spec)),
+            "v1alpha1" => Some(convert::to_v1alpha1(spec)),
+            _ => None,
+        }
+    }
+
+    fn field_in(version: &str, field: &str) -> String {
+        match (version, field.strip_prefix("spec.")) {
+            ("v1alpha1", Some("replicas")) => "spec.size".to_owned(),
+            ("v1alpha1", Some(rest)) => format!("spec.v1.{rest}"),
+            _ => field.to_owned(),
+        }
+    }
+
+    fn changes_table() -> &'static [ChangeRow<Self>] {
+        change::ROWS
+    }
+
+    fn first_time() -> Event {
+        Event::NeverReady
+    }
+
+    fn success(plan: &Plan) -> Option<Event> {
+        (plan.replicas == 0).then_some(Event::AllStopped)
+    }
+
+    fn consequence(known: &Known<Self>, plan: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
+        change::consequence(known, plan, raised)
+    }
+
+    fn child_types(visitor: &mut impl ChildVisitor) {
+        visitor.child::<Deployment>();
+        visitor.child::<Service>();
+        visitor.child::<PodDisruptionBudget>();
+    }
+
+    fn children(lookup: &impl Lookup, object: &v1::Memcached) -> Children {
+        let name = object.name_any();
+        Children { deployment: lookup.slot(&name), service: lookup.slot(&name), budget: lookup.slot(&name), pods: lookup.pods() }
+    }
+
+    fn scaled(object: &v1::Memcached, replicas: i32) -> v1::Memcached {
+        let mut object = object.clone();
+        object.spec.replicas = replicas;
+        object
+    }
+
+    fn selector(object: &v1::Memcached) -> Strings {
+        children::selector(object)
+    }
+}

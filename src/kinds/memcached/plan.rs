@@ -1,0 +1,148 @@
+//! Spec -> plan, or every violation with its field path. The webhook and the controller both parse.
+
+use super::fields;
+use super::v1::MemcachedSpec;
+use crate::kinds::Violation;
+use crate::kinds::pod_template::{PodTemplate, Resources, Strings};
+use crate::kinds::quantity::Quantity;
+use regex_lite::Regex;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// A spec that obeys every rule, with every default filled in and every quantity in one spelling.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// How many pods.
+    pub replicas: i32,
+    /// The TCP port.
+    pub port: i32,
+    /// What each pod is made from.
+    pub template: Template,
+}
+
+/// What each pod is made from, its port aside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Template {
+    /// The image.
+    pub image: String,
+    /// Memory for items, in bytes.
+    pub memory: i64,
+    /// The largest item, in bytes.
+    pub max_item_size: i64,
+    /// Simultaneous connections to one pod.
+    pub max_connections: i32,
+    /// Compute resources of the container, memory aside.
+    pub resources: Resources,
+    /// What belongs to the user in the pods.
+    pub pod_template: PodTemplate,
+}
+
+static IMAGE: LazyLock<Regex> = LazyLock::new(|| {
+    // The pattern is a constant that a test compiles.
+    Regex::new(&fields::IMAGE.replace("\\\\", "\\")).expect("the image pattern compiles")
+});
+
+/// The plan of `spec`; `image` stands in where the spec names none.
+///
+/// # Errors
+/// Every violation at once.
+pub fn parse(spec: &MemcachedSpec, image: &str) -> Result<Plan, Vec<Violation>> {
+    let mut faults = Vec::new();
+    let image = spec.image.as_deref().unwrap_or(image);
+    if image.len() > fields::IMAGE_LENGTH || !IMAGE.is_match(image) {
+        faults.push(Violation::invalid("spec.image", format!("\"{image}\" is {}", fields::IMAGE_TEXT)));
+    }
+    faults.extend(out_of_range(spec));
+    let memory = bytes("spec.memory", &spec.memory, fields::MEMORY, &mut faults);
+    let item = bytes("spec.maxItemSize", &spec.max_item_size, fields::ITEM, &mut faults);
+    if item % fields::ITEM_STEP != 0 {
+        faults.push(Violation::invalid(
+            "spec.maxItemSize",
+            format!("{} is no multiple of 512Ki; memcached takes no other size", spec.max_item_size),
+        ));
+    }
+    if memory > 0 && item * 2 > memory {
+        faults.push(Violation::invalid("spec.maxItemSize", format!("{} is over half of memory {}", spec.max_item_size, spec.memory)));
+    }
+    if [&spec.resources.limits, &spec.resources.requests].iter().any(|list| list.contains_key("memory")) {
+        faults.push(Violation::invalid(
+            "spec.resources",
+            "the container's memory follows from spec.memory and spec.maxConnections; change those instead",
+        ));
+    }
+    faults.extend(no_amount("limits", &spec.resources.limits).chain(no_amount("requests", &spec.resources.requests)));
+    let pod_template = spec.pod_template.clone().unwrap_or_default().trimmed();
+    faults.extend(reserved_labels(&pod_template));
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let template = Template {
+        image: image.to_owned(),
+        memory,
+        max_item_size: item,
+        max_connections: spec.max_connections,
+        resources: Resources { limits: canonical(&spec.resources.limits), requests: canonical(&spec.resources.requests) },
+        pod_template,
+    };
+    Ok(Plan { replicas: spec.replicas, port: spec.port, template })
+}
+
+impl Plan {
+    /// The plan as a spec with nothing left to fill in.
+    pub fn spec(&self) -> MemcachedSpec {
+        let Template { image, memory, max_item_size, max_connections, resources, pod_template } = self.template.clone();
+        let quantity = |bytes: i64| Quantity::Text(Quantity::Text(format!("{}Ki", bytes / 1024)).canonical());
+        MemcachedSpec {
+            replicas: self.replicas,
+            image: Some(image),
+            memory: if memory % 1024 == 0 { quantity(memory) } else { Quantity::Number(memory) },
+            max_item_size: quantity(max_item_size),
+            max_connections,
+            port: self.port,
+            resources,
+            pod_template: (pod_template != PodTemplate::default()).then_some(pod_template),
+        }
+    }
+}
+
+fn out_of_range(spec: &MemcachedSpec) -> impl Iterator<Item = Violation> {
+    let counts = [
+        ("spec.replicas", spec.replicas, fields::REPLICAS),
+        ("spec.maxConnections", spec.max_connections, fields::CONNECTIONS),
+        ("spec.port", spec.port, fields::PORT),
+    ];
+    let outside = counts.into_iter().filter(|(_, value, (least, most))| !(least..=most).contains(&value));
+    outside.map(|(field, value, (least, most))| Violation::invalid(field, format!("{value} is not from {least} to {most}")))
+}
+
+fn bytes(field: &'static str, value: &Quantity, (least, most): (&'static str, &'static str), faults: &mut Vec<Violation>) -> i64 {
+    let bound = |text: &str| Quantity::from(text).units().unwrap_or_default();
+    match value.nanos().map(|nanos| i64::try_from(nanos.div_euclid(1_000_000_000)).unwrap_or(i64::MAX)) {
+        Some(bytes) if (bound(least)..=bound(most)).contains(&bytes) => bytes,
+        _ => {
+            faults.push(Violation::invalid(field, format!("{value} is not a quantity from {least} to {most}")));
+            0
+        }
+    }
+}
+
+/// Amounts that no container can have.
+fn no_amount(list: &'static str, amounts: &BTreeMap<String, Quantity>) -> impl Iterator<Item = Violation> {
+    let wrong = amounts.iter().filter(|(_, amount)| amount.nanos().is_none_or(|nanos| nanos < 0));
+    wrong.map(move |(name, amount)| {
+        Violation::invalid(&format!("spec.resources.{list}[{name}]"), format!("{amount} is not a quantity of at least 0, as 50m or 1"))
+    })
+}
+
+fn reserved_labels(template: &PodTemplate) -> Option<Violation> {
+    let labels: &Strings = &template.metadata.as_ref()?.labels;
+    let ours = labels.keys().find(|key| key.starts_with("app.kubernetes.io/") || key.starts_with("pointsman.dev/"))?;
+    Some(Violation::invalid(
+        "spec.podTemplate.metadata.labels",
+        format!("{ours} is the operator's: it finds its pods by such labels. Use a prefix of your own."),
+    ))
+}
+
+fn canonical(list: &BTreeMap<String, Quantity>) -> BTreeMap<String, Quantity> {
+    list.iter().map(|(name, quantity)| (name.clone(), Quantity::Text(quantity.canonical()))).collect()
+}

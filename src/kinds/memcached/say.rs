@@ -1,0 +1,93 @@
+//! The status' words: for people, and the same for programs.
+
+use super::facts::{Counts, Look};
+use super::trouble;
+use super::v1::KeptSpec;
+use super::words::Phase;
+use crate::kinds::intervention::ANSWER;
+use crate::kinds::order::ChildKind;
+use crate::kinds::status::{Claim, Status, WaitingFor, conditions};
+use crate::machine::Word;
+use kube::{Resource, ResourceExt};
+
+/// The longest message.
+const MESSAGE: usize = 120;
+
+/// Writes message, `waitingFor` and conditions for an object that is now in `phase`.
+pub fn report(status: &mut Status<KeptSpec>, look: &Look<'_>, phase: Phase) {
+    let seen = look.seen;
+    let message = message(status, look, phase);
+    status.message = Some(message.chars().take(MESSAGE).collect());
+    status.waiting_for = waiting_for(look, phase);
+    let reason = status.reason.clone().unwrap_or_else(|| phase.text());
+    let claims = claims(look, phase, &reason, &message);
+    let generation = seen.object.meta().generation.unwrap_or_default();
+    status.conditions = conditions(&status.conditions, claims, generation, seen.now);
+}
+
+fn message(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase) -> String {
+    let pods = pods(look.replicas());
+    let trouble = trouble::waiting_for(look.seen).into_iter().next();
+    let trouble = trouble.map(|trouble| format!("; {}: {}", trouble.name, trouble.what)).unwrap_or_default();
+    match phase {
+        Phase::Pending => String::new(),
+        Phase::Creating => format!("creating {pods}{trouble}"),
+        Phase::Ready => format!("{pods} ready"),
+        Phase::Scaling => format!("scaling to {pods}{trouble}"),
+        Phase::Updating => format!("updating {pods}, one at a time{trouble}"),
+        Phase::Degraded => format!("repairing: {pods} wanted{trouble}"),
+        Phase::Stopped => format!("stopped; to start: kubectl scale mc/{} --replicas=1", look.seen.object.name_any()),
+        Phase::HumanIntervention => {
+            let (reason, id) =
+                status.intervention.as_ref().map(|question| (question.reason.word(), question.id.clone())).unwrap_or_default();
+            format!("{reason}: see status.intervention; change the spec, or annotate {ANSWER}=retry-{id}")
+        }
+        Phase::Deleting => "being deleted; its owner references remove the children".to_owned(),
+    }
+}
+
+fn pods(count: i32) -> String {
+    if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") }
+}
+
+fn waiting_for(look: &Look<'_>, phase: Phase) -> Vec<WaitingFor> {
+    let wait = |kind: String, name: String, what: String| WaitingFor { kind, name, what };
+    match phase {
+        Phase::Creating | Phase::Scaling | Phase::Updating | Phase::Degraded => {
+            let what = format!("{} of this generation to be ready", pods(look.replicas()));
+            let workload = wait(ChildKind::Deployment.name(), look.seen.object.name_any(), what);
+            std::iter::once(workload).chain(trouble::waiting_for(look.seen)).collect()
+        }
+        Phase::HumanIntervention => vec![wait("Person".to_owned(), String::new(), "an answer, or another spec".to_owned())],
+        Phase::Pending | Phase::Ready | Phase::Stopped | Phase::Deleting => Vec::new(),
+    }
+}
+
+fn claims(look: &Look<'_>, phase: Phase, reason: &str, message: &str) -> Vec<Claim> {
+    let claim = |name, holds, reason: &str, message: &str| Claim { name, holds, reason: reason.to_owned(), message: message.to_owned() };
+    let ready = matches!(phase, Phase::Ready | Phase::Stopped);
+    let working = matches!(phase, Phase::Creating | Phase::Scaling | Phase::Updating | Phase::Degraded);
+    let serving = look.seen.children.deployment.ours().map(Counts::of).unwrap_or_default().available;
+    let (available, serves) = if serving > 0 { ("PodsServe", "at least one pod serves") } else { ("NoPodServes", "no pod serves") };
+    let stalled = phase == Phase::HumanIntervention;
+    let (current, why) = up_to_date(look, phase);
+    vec![
+        claim("Ready", ready, reason, message),
+        claim("Available", serving > 0, available, serves),
+        claim("Reconciling", working, reason, if working { message } else { "nothing is under way" }),
+        claim("Stalled", stalled, reason, if stalled { message } else { "no question is open" }),
+        claim("UpToDate", current == "UpToDate", current, why),
+    ]
+}
+
+fn up_to_date(look: &Look<'_>, phase: Phase) -> (&'static str, &'static str) {
+    if look.wanted.is_err() {
+        ("SpecInvalid", "the spec is not valid, so nothing was made of it")
+    } else if phase == Phase::HumanIntervention && !look.changes.is_empty() {
+        ("Held", "the spec is held until the open question is closed")
+    } else if look.older_rendering().is_some() {
+        ("NewerRendering", "this operator would render the pods otherwise; they stand until the spec changes")
+    } else {
+        ("UpToDate", "what was ordered is what the spec asks for")
+    }
+}

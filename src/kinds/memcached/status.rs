@@ -1,0 +1,116 @@
+//! Step -> status: what is remembered, and what is said.
+
+use super::facts::{Counts, Look, live_template};
+use super::v1::KeptSpec;
+use super::words::{Effect, Event, Phase};
+use super::{Memcached, ask, children, say};
+use crate::kinds::Observation;
+use crate::kinds::status::{Applied, Endpoint, LastGood, Status};
+use crate::machine::{Machine, Role, Step, Word};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::{Resource, ResourceExt};
+
+/// What the status says after `step`.
+pub fn status(seen: &Observation<Memcached>, step: &Step<Memcached>) -> Status<KeptSpec> {
+    let look = Look::at(seen);
+    let mut status = seen.status();
+    if step.moved() {
+        enter(&mut status, &look, step);
+    }
+    status.state = Some(step.next().text());
+    remember_orders(&mut status, &look, step);
+    if step.next() != Phase::Pending {
+        count(&mut status, &look);
+        progress(&mut status, &look, step.next());
+        say::report(&mut status, &look, step.next());
+    }
+    status
+}
+
+/// What entering a phase leaves behind: a time, a deadline, a question, what was good.
+fn enter(status: &mut Status<KeptSpec>, look: &Look<'_>, step: &Step<Memcached>) {
+    let (seen, next) = (look.seen, step.next());
+    status.state_time = Some(Time(seen.now));
+    status.progress = None;
+    status.deadline_time = deadline(look, next);
+    status.reason = step.cause().map(Word::text);
+    status.intervention = None;
+    if next == Phase::HumanIntervention {
+        let number = status.questions.unwrap_or_default() + 1;
+        let question = ask::question(look, step, number);
+        status.questions = Some(number);
+        status.reason = Some(question.reason.word());
+        status.intervention = Some(question);
+    }
+    if next == Phase::Ready
+        && let Some(applied) = &status.applied
+    {
+        status.last_good = Some(LastGood { generation: applied.generation, spec: applied.spec.clone() });
+    }
+}
+
+/// What was ordered: the target, whole, unless a template of an older rendering stands.
+fn remember_orders(status: &mut Status<KeptSpec>, look: &Look<'_>, step: &Step<Memcached>) {
+    let generation = look.seen.object.meta().generation.unwrap_or_default();
+    let (Some(target), Ok(_)) = (&look.target, &look.wanted) else { return };
+    let orders = step.effects().contains(&Effect::ApplyChildren);
+    if orders || status.applied.is_some() && look.changes.is_empty() {
+        let old = status.applied.take().filter(|_| !look.changes.contains(&Event::TemplateChanged));
+        let stands = look.older_rendering().is_some() && !rendered_anew(look);
+        let renderer = old.as_ref().map(|old| old.renderer).filter(|_| stands).unwrap_or(look.seen.settings.renderer);
+        let template = old.and_then(|old| old.template);
+        status.applied = Some(Applied { generation, renderer, template, spec: KeptSpec(target.spec()) });
+    }
+    let live = look.seen.children.deployment.ours().filter(|_| look.settled);
+    if let (Some(live), Some(applied)) = (live, &mut status.applied)
+        && applied.renderer == look.seen.settings.renderer
+    {
+        applied.template = Some(live_template(live));
+    }
+}
+
+/// Does an order render the Deployment anew, or only count its pods?
+fn rendered_anew(look: &Look<'_>) -> bool {
+    let deployment = |order: &&crate::kinds::order::Order| order.child().kind == crate::kinds::order::ChildKind::Deployment;
+    look.missing.iter().find(deployment).is_some_and(|order| matches!(order, crate::kinds::order::Order::Apply { .. }))
+}
+
+fn count(status: &mut Status<KeptSpec>, look: &Look<'_>) {
+    let object = &look.seen.object;
+    let counts = look.seen.children.deployment.ours().map(Counts::of).unwrap_or_default();
+    let selector: Vec<String> = children::selector(object).into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+    status.observed_generation = object.meta().generation;
+    status.replicas = Some(counts.total);
+    status.ready_replicas = Some(counts.ready);
+    status.ready_text = Some(format!("{}/{}", counts.ready, look.replicas()));
+    status.selector = Some(selector.join(","));
+    if let Some(target) = &look.target {
+        let (name, namespace) = (object.name_any(), object.namespace().unwrap_or_default());
+        status.image = Some(target.template.image.clone());
+        if look.wanted.is_ok() {
+            status.default_image = object.spec.image.is_none().then(|| target.template.image.clone());
+        }
+        status.endpoints = vec![Endpoint { name: "memcached".to_owned(), address: format!("{name}.{namespace}.svc:{}", target.port) }];
+    }
+}
+
+/// The deadline goes forward whenever more pods of the target are ready than ever since the phase was entered.
+fn progress(status: &mut Status<KeptSpec>, look: &Look<'_>, phase: Phase) {
+    if !matches!(Memcached::role(phase), Role::Works { .. }) {
+        return;
+    }
+    let now = look.seen.children.deployment.ours().filter(|_| look.missing.is_empty()).map_or(0, |live| Counts::of(live).progress());
+    match status.progress {
+        Some(most) if now <= most => {}
+        Some(_) => {
+            status.progress = Some(now);
+            status.deadline_time = deadline(look, phase);
+        }
+        None => status.progress = Some(now),
+    }
+}
+
+fn deadline(look: &Look<'_>, phase: Phase) -> Option<Time> {
+    let works = matches!(Memcached::role(phase), Role::Works { .. });
+    works.then(|| Time(look.seen.now + look.seen.settings.deadline(phase)))
+}

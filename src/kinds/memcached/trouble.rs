@@ -1,0 +1,100 @@
+//! What goes wrong, in the words of those it happens to.
+
+use super::Memcached;
+use crate::kinds::Observation;
+use crate::kinds::intervention::Evidence;
+use crate::kinds::status::WaitingFor;
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
+use kube::ResourceExt;
+use std::sync::Arc;
+
+/// How many objects are quoted: the first ones say it all.
+const QUOTED: usize = 4;
+/// How much of an object's words is quoted.
+pub const WORDS: usize = 600;
+
+/// How much of what a pod waits on is said: an image's name alone may be as long as the schema allows.
+const WHAT: usize = 256;
+
+/// What one pod waits on.
+struct Trouble {
+    /// The same words for as long as the trouble is the same.
+    what: String,
+    /// All that was said.
+    words: String,
+}
+
+/// Pods that will not become ready unless something changes.
+pub fn waiting_on_an_error(seen: &Observation<Memcached>) -> impl Iterator<Item = &Arc<Pod>> {
+    seen.children.pods.iter().filter(|pod| trouble(pod).is_some())
+}
+
+/// The pods in trouble, for `status.waitingFor`.
+pub fn waiting_for(seen: &Observation<Memcached>) -> Vec<WaitingFor> {
+    let pods = waiting_on_an_error(seen).take(QUOTED);
+    pods.filter_map(|pod| {
+        Some(WaitingFor { kind: "Pod".into(), name: pod.name_any(), what: trouble(pod)?.what.chars().take(WHAT).collect() })
+    })
+    .collect()
+}
+
+/// Everything that was seen to go wrong, for a question.
+pub fn evidence(seen: &Observation<Memcached>) -> Vec<Evidence> {
+    let refused = seen.refusal.iter().map(|refusal| quote(&refusal.child.kind.name(), &refusal.child.name, &refusal.words));
+    let pods = waiting_on_an_error(seen).take(QUOTED);
+    let pods = pods.filter_map(|pod| Some(quote("Pod", &pod.name_any(), &trouble(pod)?.words)));
+    refused.chain(failing_deployment(seen)).chain(pods).collect()
+}
+
+fn failing_deployment(seen: &Observation<Memcached>) -> Option<Evidence> {
+    let deployment = seen.children.deployment.ours()?;
+    let conditions = deployment.status.as_ref()?.conditions.as_ref()?;
+    let failure = conditions.iter().find(|condition| condition.type_ == "ReplicaFailure" && condition.status == "True")?;
+    Some(quote("Deployment", &deployment.name_any(), failure.message.as_deref().unwrap_or("ReplicaFailure")))
+}
+
+fn quote(kind: &str, name: &str, words: &str) -> Evidence {
+    Evidence { kind: kind.to_owned(), name: name.to_owned(), words: words.chars().take(WORDS).collect() }
+}
+
+fn trouble(pod: &Pod) -> Option<Trouble> {
+    let status = pod.status.as_ref()?;
+    if pod.metadata.deletion_timestamp.is_some() {
+        return None;
+    }
+    let scheduled = status.conditions.iter().flatten().find(|condition| condition.type_ == "PodScheduled" && condition.status == "False");
+    if let Some(condition) = scheduled {
+        let words = format!("Unschedulable: {}", condition.message.as_deref().unwrap_or_default());
+        return Some(Trouble { what: "no node takes it (Unschedulable)".into(), words });
+    }
+    let containers = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
+    containers.filter(|container| !container.ready).find_map(container_trouble)
+}
+
+fn container_trouble(container: &ContainerStatus) -> Option<Trouble> {
+    let state = container.state.clone().unwrap_or_default();
+    let waiting = state.waiting.unwrap_or_default();
+    let reason = waiting.reason.unwrap_or_default();
+    let said = waiting.message.unwrap_or_default();
+    let what = match reason.as_str() {
+        "ErrImagePull" | "ImagePullBackOff" | "ErrImageNeverPull" | "InvalidImageName" => {
+            format!("its image {} cannot be pulled", container.image)
+        }
+        "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError" => format!("its container cannot be made ({reason})"),
+        "" | "ContainerCreating" | "PodInitializing" | "CrashLoopBackOff" => return ended(container, &said),
+        _ => format!("it waits: {reason}"),
+    };
+    Some(Trouble { what, words: format!("{reason}: {said}") })
+}
+
+/// A container that ended before: with which code, and with which last words.
+fn ended(container: &ContainerStatus, said: &str) -> Option<Trouble> {
+    let now = container.state.as_ref().and_then(|state| state.terminated.as_ref());
+    let before = container.last_state.as_ref().and_then(|state| state.terminated.as_ref());
+    let end = now.or(before).filter(|_| container.restart_count > 0 || now.is_some())?;
+    let why = end.reason.as_deref().unwrap_or("Error");
+    let last_words = end.message.as_deref().unwrap_or_default().trim();
+    let code = format!("exit code {} ({why})", end.exit_code);
+    let words: Vec<&str> = [said, &code, last_words].into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
+    Some(Trouble { what: format!("its container ends with exit code {} ({why})", end.exit_code), words: words.join("; ") })
+}

@@ -1,0 +1,111 @@
+//! The older served version: `size` instead of `replicas`, and one carrier for all that it cannot say.
+
+use super::fields;
+use super::v1::MemcachedStatus;
+use crate::kinds::cel::forbids_unless;
+use crate::kinds::pod_template::{PodTemplate, Resources};
+use crate::kinds::quantity::Quantity;
+use kube::CustomResource;
+use kube::core::Rule;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// A set of memcached pods, as version v1alpha1 knows it.
+#[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[kube(
+    group = "cache.example.com",
+    version = "v1alpha1",
+    kind = "Memcached",
+    plural = "memcacheds",
+    shortname = "mc",
+    category = "all",
+    category = "pointsman",
+    doc = "A set of memcached pods behind one headless Service.",
+    namespaced,
+    storage = false,
+    deprecated = "cache.example.com/v1alpha1 Memcached is deprecated; use cache.example.com/v1 Memcached",
+    status = "MemcachedStatus",
+    scale(spec_replicas_path = ".spec.size", status_replicas_path = ".status.replicas", label_selector_path = ".status.selector"),
+    printcolumn(name = "Ready", type_ = "string", json_path = ".status.readyText", description = "Ready pods of wanted pods."),
+    printcolumn(name = "State", type_ = "string", json_path = ".status.state", description = "Where the object is in its lifecycle."),
+    printcolumn(name = "Reason", type_ = "string", json_path = ".status.reason", description = "What brought it there."),
+    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
+    printcolumn(name = "Image", type_ = "string", json_path = ".status.image", priority = 1),
+    printcolumn(name = "Endpoint", type_ = "string", json_path = ".status.endpoints[0].address", priority = 1),
+    printcolumn(name = "Message", type_ = "string", json_path = ".status.message", priority = 1),
+    validation = super::rules::name(),
+    validation = super::rules::status_stays()
+)]
+#[serde(default)]
+#[schemars(extend("default" = json!({ "size": 1 }), "x-kubernetes-validations" = [carrier_unchanged()]))]
+pub struct MemcachedSpec {
+    /// How many pods; 0 stops the cache.
+    #[schemars(schema_with = "fields::replicas")]
+    pub size: i32,
+    /// The fields of v1 that v1alpha1 does not know, where they differ from v1's defaults.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "FieldsOfV1")]
+    pub v1: Option<FieldsOfV1>,
+}
+
+impl Default for MemcachedSpec {
+    fn default() -> Self {
+        MemcachedSpec { size: 1, v1: None }
+    }
+}
+
+/// The fields of v1 that v1alpha1 carries unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("minProperties" = 1, "x-kubernetes-validations" = rules()))]
+pub struct FieldsOfV1 {
+    /// As in v1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "fields::image")]
+    pub image: Option<String>,
+    /// As in v1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "fields::memory")]
+    pub memory: Option<Quantity>,
+    /// As in v1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "fields::max_item_size")]
+    pub max_item_size: Option<Quantity>,
+    /// As in v1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "fields::max_connections")]
+    pub max_connections: Option<i32>,
+    /// As in v1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "fields::port")]
+    pub port: Option<i32>,
+    /// As in v1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "fields::resources")]
+    pub resources: Option<Resources>,
+    /// As in v1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "PodTemplate")]
+    pub pod_template: Option<PodTemplate>,
+}
+
+fn carrier_unchanged() -> Rule {
+    forbids_unless(
+        "has(self.v1) == has(oldSelf.v1) && (!has(self.v1) || self.v1 == oldSelf.v1)",
+        "v1alpha1 carries the fields of v1 unchanged; change them through cache.example.com/v1",
+    )
+    .field_path(".v1")
+}
+
+/// What equals v1's default is left out, so that an object reads back as it was written.
+fn rules() -> Vec<Rule> {
+    let text = "leave out what equals v1's default: v1alpha1 carries only what differs from it";
+    let defaults = super::convert::CARRIED.iter().filter_map(|(field, default)| Some((field, default.as_ref()?())));
+    let differ = defaults.filter(|(_, default)| !default.is_object()).map(|(field, default)| {
+        let plain = default.as_str().map_or(default.to_string(), |text| format!("'{text}'"));
+        let value = if default.is_string() { format!("string(self.{field})") } else { format!("self.{field}") };
+        forbids_unless(format!("!has(self.{field}) || {value} != {plain}"), text).field_path(format!(".{field}"))
+    });
+    differ.chain(fields::half_of_memory()).collect()
+}

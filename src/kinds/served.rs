@@ -1,0 +1,61 @@
+//! What the API server and the webhooks know of a kind, and what is printed about it.
+
+use super::children::{ChildVisitor, Lookup};
+use super::{Kind, Known};
+use crate::machine::diagram::ChangeRow;
+use crate::machine::prove::Provable;
+use jiff::SignedDuration;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A kind as the outside meets it.
+pub trait Served: Kind + Provable {
+    /// The kind's name in paths, flags and files.
+    const PATH: &'static str;
+    /// The short name of the resource.
+    const SHORT: &'static str;
+    /// The image where neither a spec nor a setting names one.
+    const DEFAULT_IMAGE: &'static str;
+    /// The version of the rendering.
+    const RENDERER: i64;
+    /// How long each working state may take without progress.
+    const DEADLINES: &'static [(Self::Phase, SignedDuration)];
+
+    /// The definition with both versions, its conversion stanza aside.
+    fn definition() -> CustomResourceDefinition;
+    /// The spec in `version`, out of the spec in the other one; `None` where the version is unknown.
+    fn convert(spec: &Value, version: &str) -> Option<Value>;
+    /// A field of the stored version, as `version` calls it.
+    fn field_in(version: &str, field: &str) -> String;
+    /// One row for each field of the spec.
+    fn changes_table() -> &'static [ChangeRow<Self>];
+    /// The fact that an object was never ready, for previews.
+    fn first_time() -> Self::Event;
+    /// The fact that ends work on this plan well, where it is not the working phase's own goal.
+    fn success(plan: &Self::Plan) -> Option<Self::Event>;
+    /// What a change does to pods, data or address; nothing where it does nothing to them.
+    fn consequence(known: &Known<Self>, plan: &Self::Plan, edits: &BTreeSet<Self::Event>) -> Option<String>;
+    /// The types of its children.
+    fn child_types(visitor: &mut impl ChildVisitor);
+    /// Its children, as `lookup` finds them.
+    fn children(lookup: &impl Lookup, object: &Self::Object) -> Self::Children;
+    /// The object with another number of replicas, as its scale subresource would leave it.
+    fn scaled(object: &Self::Object, replicas: i32) -> Self::Object;
+    /// The labels that find its pods.
+    fn selector(object: &Self::Object) -> BTreeMap<String, String>;
+}
+
+/// Declares `metadata.name` in every version's schema, so that a rule may point at it.
+pub fn with_a_name(mut definition: CustomResourceDefinition) -> CustomResourceDefinition {
+    let string = JSONSchemaProps { type_: Some("string".to_owned()), ..JSONSchemaProps::default() };
+    let properties = Some(BTreeMap::from([("name".to_owned(), string)]));
+    let metadata = JSONSchemaProps { type_: Some("object".to_owned()), properties, ..JSONSchemaProps::default() };
+    for version in &mut definition.spec.versions {
+        let schema = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut());
+        if let Some(properties) = schema.and_then(|schema| schema.properties.as_mut()) {
+            properties.insert("metadata".to_owned(), metadata.clone());
+        }
+    }
+    definition
+}
