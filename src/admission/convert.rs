@@ -1,0 +1,140 @@
+//! The version of objects, changed: total, never refuses a known version, keeps the order.
+//!
+//! Objects stay text: only `apiVersion` and `spec` are written anew, all else is passed on as it
+//! came, byte for byte.
+
+use super::limits::{self, CONVERSION_BYTES, Fault, read};
+use crate::kinds::{Served, Visitor, visit};
+use axum::extract::{Request, State};
+use axum::response::Response;
+use kube::Resource;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const API_VERSION: &str = "apiextensions.k8s.io/v1";
+const KIND: &str = "ConversionReview";
+
+/// How one kind is converted.
+pub struct Convertible {
+    group: String,
+    kind: String,
+    versions: Vec<String>,
+    convert: fn(&Value, &str) -> Option<Value>,
+}
+
+/// Every kind.
+pub fn table() -> Vec<Convertible> {
+    struct Table(Vec<Convertible>);
+    impl Visitor for Table {
+        fn kind<K: Served>(&mut self) {
+            let versions = K::definition().spec.versions.into_iter().map(|version| version.name).collect();
+            let (group, kind) = (K::Object::group(&()).into(), K::Object::kind(&()).into());
+            self.0.push(Convertible { group, kind, versions, convert: K::convert });
+        }
+    }
+    let mut table = Table(Vec::new());
+    visit(&mut table);
+    table.0
+}
+
+#[derive(Deserialize)]
+struct Asked<'a> {
+    uid: String,
+    #[serde(rename = "desiredAPIVersion")]
+    desired: String,
+    #[serde(borrow)]
+    objects: Vec<&'a RawValue>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReviewAnswered<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    response: Answered<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answered<'a> {
+    uid: &'a str,
+    converted_objects: Vec<Converted<'a>>,
+    result: Outcome,
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    status: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    message: String,
+}
+
+/// An object's fields as they came, and what takes the place of two of them.
+struct Converted<'a> {
+    fields: BTreeMap<String, &'a RawValue>,
+    /// The wanted version and its spec; nothing where the object is of that version already.
+    anew: Option<(&'a str, Value)>,
+}
+
+impl Serialize for Converted<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some((version, spec)) = &self.anew {
+            map.serialize_entry("apiVersion", version)?;
+            map.serialize_entry("spec", spec)?;
+        }
+        let kept = |name: &str| self.anew.is_none() || !["apiVersion", "spec"].contains(&name);
+        for (name, value) in self.fields.iter().filter(|(name, _)| kept(name)) {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// `POST /convert`.
+pub async fn convert(State(table): State<Arc<Vec<Convertible>>>, request: Request) -> Result<Response, Fault> {
+    let body = read(request, CONVERSION_BYTES).await?;
+    let asked = limits::asked(&body.bytes, API_VERSION, KIND)?;
+    let response = answered(&table, &asked);
+    tracing::debug!(objects = asked.objects.len(), to = asked.desired, message = response.result.message, "converted");
+    Ok(super::json(&ReviewAnswered { api_version: API_VERSION, kind: KIND, response }))
+}
+
+fn answered<'a>(table: &[Convertible], asked: &'a Asked<'_>) -> Answered<'a> {
+    let converted: Result<Vec<_>, String> = asked.objects.iter().map(|object| converted(table, object, &asked.desired)).collect();
+    let (converted_objects, result) = match converted {
+        Ok(objects) => (objects, Outcome { status: "Success", message: String::new() }),
+        Err(message) => (Vec::new(), Outcome { status: "Failed", message }),
+    };
+    Answered { uid: &asked.uid, converted_objects, result }
+}
+
+fn converted<'a>(table: &[Convertible], object: &'a RawValue, desired: &'a str) -> Result<Converted<'a>, String> {
+    let fields: BTreeMap<String, &RawValue> =
+        serde_json::from_str(object.get()).map_err(|fault| format!("an object is not readable: {fault}"))?;
+    let text = |name: &str| fields.get(name).and_then(|value| serde_json::from_str::<String>(value.get()).ok()).unwrap_or_default();
+    let (from, kind) = (text("apiVersion"), text("kind"));
+    let group = |version: &str| version.rsplit_once('/').map(|(group, _)| group.to_owned()).unwrap_or_default();
+    let known = table.iter().find(|known| known.kind == kind && known.group == group(&from));
+    let known = known.ok_or_else(|| format!("no kind {kind:?} of group {:?} is known here", group(&from)))?;
+    for version in [&from, desired] {
+        let name = version.strip_prefix(&format!("{}/", known.group));
+        if !name.is_some_and(|name| known.versions.iter().any(|known| known == name)) {
+            return Err(format!("{kind} has no version {version:?}; the versions of {} are {}", known.group, known.versions.join(", ")));
+        }
+    }
+    if from == desired {
+        return Ok(Converted { fields, anew: None });
+    }
+    let spec: Value = match fields.get("spec") {
+        Some(spec) => serde_json::from_str(spec.get()).map_err(|fault| format!("the spec of an object is not readable: {fault}"))?,
+        None => Value::Null,
+    };
+    let version = desired.rsplit('/').next().unwrap_or_default();
+    let spec = (known.convert)(&spec, version).ok_or_else(|| format!("{kind} is not converted to {desired}"))?;
+    Ok(Converted { fields, anew: Some((desired, spec)) })
+}

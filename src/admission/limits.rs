@@ -1,0 +1,166 @@
+//! What is read at all, and how long it is waited for.
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{Response, StatusCode};
+use axum::response::IntoResponse;
+use futures::StreamExt;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::any::Any;
+use std::time::Duration;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+const MIB: usize = 1024 * 1024;
+
+/// The largest review of a write: the API server takes bodies of up to 3 MiB, and sends the object
+/// before and after.
+pub const REVIEW_BYTES: usize = 8 * MIB;
+
+/// The largest review of a conversion. It may carry a list; the API server stores up to 1.5 MiB an
+/// object and in practice sends one at a time.
+pub const CONVERSION_BYTES: usize = 16 * MIB;
+
+/// How much of bodies is held at once, over all requests: what bounds the memory that anybody who
+/// reaches the port can take. Further requests wait.
+const HELD_BYTES: usize = 16 * MIB;
+
+/// How long a body may take to arrive, waiting for room included: twice what the API server waits
+/// for a verdict.
+const ARRIVAL: Duration = Duration::from_secs(10);
+
+/// How much of a body is read in order to answer its sender.
+const FORGOTTEN_BYTES: usize = 64 * MIB;
+
+/// What one permit stands for; so many small requests are read at once.
+const PERMIT_BYTES: usize = 16 * 1024;
+
+static HELD: Semaphore = Semaphore::const_new(HELD_BYTES / PERMIT_BYTES);
+
+/// A request that gets no verdict, and the sentence that says why.
+#[derive(Debug)]
+pub struct Fault {
+    status: StatusCode,
+    text: String,
+}
+
+impl Fault {
+    /// An error with its sentence.
+    pub fn new(status: StatusCode, text: impl Into<String>) -> Self {
+        Fault { status, text: text.into() }
+    }
+
+    /// A body that does not say what it has to.
+    pub fn malformed(text: impl Into<String>) -> Self {
+        Fault::new(StatusCode::BAD_REQUEST, text)
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response<Body> {
+        tracing::debug!(status = self.status.as_u16(), text = ?self.text, "request not answered");
+        (self.status, self.text + "\n").into_response()
+    }
+}
+
+/// A body in memory, and the room that it takes.
+pub struct Held {
+    /// The body.
+    pub bytes: Vec<u8>,
+    _room: SemaphorePermit<'static>,
+}
+
+/// The JSON body of a request, of at most `limit` bytes.
+///
+/// # Errors
+/// Why it was not read.
+pub async fn read(request: Request, limit: usize) -> Result<Held, Fault> {
+    let announced = announced(&request, limit);
+    let late = |_| Fault::new(StatusCode::REQUEST_TIMEOUT, format!("the body did not arrive within {} s", ARRIVAL.as_secs()));
+    timeout(ARRIVAL, arrive(request.into_body(), announced, limit)).await.map_err(late)?
+}
+
+async fn arrive(body: Body, announced: Result<usize, Fault>, limit: usize) -> Result<Held, Fault> {
+    let announced = match announced {
+        Ok(announced) => announced,
+        Err(fault) => return collect(body, 0).await.and(Err(fault)),
+    };
+    // The quotient is at most CONVERSION_BYTES / PERMIT_BYTES.
+    let permits = u32::try_from(announced.div_ceil(PERMIT_BYTES).max(1)).unwrap_or(u32::MAX);
+    // The semaphore is a static that nobody closes.
+    let room = HELD.acquire_many(permits).await.expect("the semaphore is open");
+    match collect(body, limit).await? {
+        Some(bytes) => Ok(Held { bytes, _room: room }),
+        None => Err(too_large(limit)),
+    }
+}
+
+/// The body, or nothing where it is over `limit`. What is over is still read, and forgotten: a
+/// client that is answered while it sends may miss the answer.
+async fn collect(body: Body, limit: usize) -> Result<Option<Vec<u8>>, Fault> {
+    let (mut chunks, mut bytes, mut length) = (body.into_data_stream(), Vec::new(), 0);
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| Fault::malformed("the body broke off"))?;
+        length += chunk.len();
+        if length > limit {
+            bytes = Vec::new();
+        } else {
+            bytes.extend_from_slice(&chunk);
+        }
+        if length > FORGOTTEN_BYTES {
+            break;
+        }
+    }
+    Ok((length <= limit).then_some(bytes))
+}
+
+/// How long the body says that it is; where it does not, as long as it may be.
+fn announced(request: &Request, limit: usize) -> Result<usize, Fault> {
+    let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let kind = header(CONTENT_TYPE).unwrap_or_default();
+    if !kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json") {
+        let text = format!("a review is application/json, not {kind:?}");
+        return Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+    }
+    let announced = header(CONTENT_LENGTH).and_then(|length| length.parse().ok()).unwrap_or(limit);
+    if announced > limit { Err(too_large(limit)) } else { Ok(announced) }
+}
+
+fn too_large(limit: usize) -> Fault {
+    Fault::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is over {} MiB", limit / MIB))
+}
+
+/// The request in a review of the given type.
+///
+/// # Errors
+/// What the body is instead.
+pub fn asked<'a, T: Deserialize<'a>>(body: &'a [u8], api_version: &str, kind: &str) -> Result<T, Fault> {
+    let fault = |fault| Fault::malformed(format!("the body is no {kind}: {fault}"));
+    let review: Review = serde_json::from_slice(body).map_err(fault)?;
+    if (review.api_version.as_str(), review.kind.as_str()) != (api_version, kind) {
+        let text = format!("this path takes {kind} of {api_version}, not {:?} of {:?}", review.kind, review.api_version);
+        return Err(Fault::malformed(text));
+    }
+    let request = review.request.ok_or_else(|| Fault::malformed(format!("the {kind} holds no request")))?;
+    serde_json::from_str(request.get()).map_err(fault)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Review<'a> {
+    #[serde(default)]
+    api_version: String,
+    #[serde(default)]
+    kind: String,
+    #[serde(borrow)]
+    request: Option<&'a RawValue>,
+}
+
+/// The answer to a request that met a bug of ours. What the panic said may quote the request, so it
+/// stays out of the answer.
+pub fn panicked(_: Box<dyn Any + Send>) -> Response<Body> {
+    tracing::error!("a request met a bug: it was answered with 500");
+    Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "this request met a bug in the operator; its log names the line").into_response()
+}

@@ -1,0 +1,93 @@
+//! Listening: HTTP/1.1 and HTTP/2 over TLS, with keys that may change while it runs.
+
+use axum::Router;
+use axum_server::Handle;
+use axum_server::accept::NoDelayAcceptor;
+use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
+use hyper_util::rt::TokioTimer;
+use rustls::ServerConfig;
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How long requests that run at shutdown may take: the API server waits 5 s for a verdict.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How long a client may take to send its headers, and to answer a ping.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// Listens on `address`. On a host without IPv6 the wildcard of IPv6 becomes that of IPv4.
+///
+/// # Errors
+/// The address is taken, or is not this host's.
+pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(address).or_else(|fault| match fallback(address, &fault) {
+        Some(other) => TcpListener::bind(other),
+        None => Err(fault),
+    })?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+fn fallback(address: SocketAddr, fault: &io::Error) -> Option<SocketAddr> {
+    // A kernel without IPv6 knows no such family (97 on Linux); one with it switched off no such address.
+    let without = fault.raw_os_error() == Some(97) || matches!(fault.kind(), ErrorKind::AddrNotAvailable | ErrorKind::Unsupported);
+    let any = address.is_ipv6() && address.ip().is_unspecified();
+    (without && any).then(|| (Ipv4Addr::UNSPECIFIED, address.port()).into())
+}
+
+/// Serves until `shutdown`, then lets running requests end.
+///
+/// # Errors
+/// The listener fails.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    mut keys: watch::Receiver<Arc<ServerConfig>>,
+    shutdown: impl Future<Output = ()> + Send,
+) -> io::Result<()> {
+    let config = RustlsConfig::from_config(keys.borrow_and_update().clone());
+    let acceptor = RustlsAcceptor::new(config.clone()).acceptor(NoDelayAcceptor::new());
+    let handle = Handle::new();
+    let mut server = axum_server::from_tcp(listener)?.acceptor(acceptor).handle(handle.clone());
+    server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(SILENCE);
+    server.http_builder().http2().timer(TokioTimer::new()).keep_alive_interval(SILENCE * 3).keep_alive_timeout(SILENCE);
+    let swap = async {
+        while keys.changed().await.is_ok() {
+            config.reload_from_config(keys.borrow_and_update().clone());
+        }
+        std::future::pending::<()>().await;
+    };
+    let serving = server.serve(router.into_make_service());
+    tokio::pin!(serving);
+    tokio::select! {
+        ended = &mut serving => return ended,
+        () = swap => {}
+        () = shutdown => handle.graceful_shutdown(Some(GRACE)),
+    }
+    serving.await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpStream;
+
+    #[test]
+    fn the_wildcard_takes_ipv4_too() {
+        let listener = bind("[::]:0".parse().expect("an address")).expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("reached by IPv4");
+    }
+
+    #[test]
+    fn a_host_without_ipv6_gets_the_wildcard_of_ipv4() {
+        let any: SocketAddr = "[::]:9443".parse().expect("an address");
+        let without = io::Error::from_raw_os_error(97);
+        assert_eq!(fallback(any, &without), Some("0.0.0.0:9443".parse().expect("an address")));
+        assert_eq!(fallback("[::1]:9443".parse().expect("an address"), &without), None);
+        assert_eq!(fallback(any, &ErrorKind::AddrInUse.into()), None);
+    }
+}
