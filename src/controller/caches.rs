@@ -1,0 +1,177 @@
+//! Every cache that a look reads, and the watches that feed them.
+
+use super::cache::{Cache, Change, Key, Scope};
+use super::family::{Family, Kin, alive, controller, is_of_kind};
+use super::memory::Memories;
+use super::queue::Queue;
+use super::watch;
+use crate::kinds::Served;
+use crate::kinds::children::ChildVisitor;
+use crate::kinds::order::{Child, ChildKind, ChildRef};
+use futures::future::BoxFuture;
+use futures::{FutureExt, Stream};
+use k8s_openapi::api::core::v1::Pod;
+use kube::core::{DeserializeGuard, PartialObjectMeta};
+use kube::runtime::watcher::{self, Event};
+use kube::{Client, ResourceExt};
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tokio::sync::watch::Sender;
+
+/// On everything that we own.
+const OURS: &str = "app.kubernetes.io/managed-by=pointsman";
+/// On everything else.
+const NOT_OURS: &str = "app.kubernetes.io/managed-by!=pointsman";
+/// The label that names the object which a pod belongs to.
+const INSTANCE: &str = "app.kubernetes.io/instance";
+
+/// Every cache of one kind.
+pub struct Caches<K: Served> {
+    /// The objects themselves.
+    pub objects: Arc<Cache<K::Object>>,
+    families: BTreeMap<ChildKind, Arc<dyn Kin>>,
+    pods: Arc<Cache<Pod>>,
+    unsynced: Arc<Sender<usize>>,
+}
+
+/// A watch that feeds a cache until it is dropped.
+pub type Watch = BoxFuture<'static, ()>;
+
+impl<K: Served> Caches<K> {
+    /// Empty caches, and the watches that will fill them once they are run.
+    pub fn new(client: Client, namespaces: &[String], queue: &Arc<Queue>, memories: &Arc<Memories>) -> (Self, Vec<Watch>) {
+        let scopes = match namespaces {
+            [] => vec![Scope::Cluster],
+            // Each once: two watches over one namespace would wait for each other for ever.
+            some => BTreeSet::from_iter(some).into_iter().cloned().map(Scope::Namespace).collect(),
+        };
+        let objects = Arc::new(Cache::new(&scopes));
+        let unsynced = Arc::new(Sender::new(0));
+        let mut plan =
+            Plan::<K> { client, scopes, objects, queue: queue.clone(), unsynced, families: BTreeMap::new(), watches: Vec::new() };
+        plan.watch_objects(memories);
+        let pods = plan.watch_pods();
+        K::child_types(&mut plan);
+        plan.unsynced.send_replace(plan.watches.len());
+        (Caches { objects: plan.objects, families: plan.families, pods, unsynced: plan.unsynced }, plan.watches)
+    }
+
+    /// Returns when every watch has listed everything once.
+    pub async fn synced(&self) {
+        // The sender is in `self`, so the channel is open for as long as this borrow.
+        let _ = self.unsynced.subscribe().wait_for(|count| *count == 0).await;
+    }
+
+    /// The caches of one type of children.
+    ///
+    /// # Panics
+    /// When the kind does not declare the type.
+    pub fn family<T: Child>(&self) -> &Family<T> {
+        let kin = self.families.get(&T::KIND).map(|kin| -> &dyn Any { kin.as_ref() });
+        // `Served::children` asks for the types of `Served::child_types`, and `Plan::child` made a family of each.
+        kin.and_then(|kin| kin.downcast_ref()).expect("a kind looks only for children of the types that it declares")
+    }
+
+    /// The pods that name the object at `key` in a label.
+    pub fn pods_of(&self, key: &Key) -> Vec<Arc<Pod>> {
+        self.pods.members(&key.namespace, &key.name)
+    }
+
+    /// The newest resourceVersion that has arrived of children of `kind` in `namespace`.
+    pub fn newest(&self, kind: ChildKind, namespace: &str) -> u64 {
+        match self.families.get(&kind) {
+            Some(family) => family.newest(namespace),
+            None => self.pods.newest(namespace),
+        }
+    }
+
+    /// The uid and version of a child of ours, unless it is being deleted.
+    pub fn alive(&self, child: &ChildRef, namespace: &str) -> Option<(String, u64)> {
+        let key = Key { namespace: namespace.to_owned(), name: child.name.clone() };
+        match self.families.get(&child.kind) {
+            Some(family) => family.alive(&key),
+            None => alive(self.pods.get(&key)?.as_ref()),
+        }
+    }
+}
+
+/// Caches and watches in the making.
+struct Plan<K: Served> {
+    client: Client,
+    scopes: Vec<Scope>,
+    objects: Arc<Cache<K::Object>>,
+    queue: Arc<Queue>,
+    unsynced: Arc<Sender<usize>>,
+    families: BTreeMap<ChildKind, Arc<dyn Kin>>,
+    watches: Vec<Watch>,
+}
+
+impl<K: Served> Plan<K> {
+    fn watch_objects(&mut self, memories: &Arc<Memories>) {
+        let (cache, client) = (self.objects.clone(), self.client.clone());
+        let (queue, memories) = (self.queue.clone(), memories.clone());
+        let tell = move |object: &K::Object, change| match change {
+            Change::Stands => queue.add(Key::of(object)),
+            Change::Gone => memories.forget(object.uid().as_deref().unwrap_or_default()),
+        };
+        let events = |scope: &Scope| watch::readable(cache.clone(), watch::events::<DeserializeGuard<K::Object>>(&client, scope, ""));
+        self.watch(&self.objects.clone(), events, watch::bookkeeping, tell);
+    }
+
+    fn watch_pods(&mut self) -> Arc<Cache<Pod>> {
+        let pods = Arc::new(Cache::grouped(&self.scopes, |pod: &Pod| pod.labels().get(INSTANCE)));
+        let asks = self.asks();
+        let tell = move |pod: &Pod, _| {
+            if let Some(name) = pod.labels().get(INSTANCE) {
+                asks(Key { name: name.clone(), ..Key::of(pod) });
+            }
+        };
+        let client = self.client.clone();
+        self.watch(&pods, |scope| watch::events(&client, scope, OURS), watch::pod, tell);
+        pods
+    }
+
+    /// Asks for a look at an object, if there is one at the key.
+    fn asks(&self) -> impl Fn(Key) + Clone + Send + Sync + use<K> {
+        let (objects, queue) = (self.objects.clone(), self.queue.clone());
+        move |key| {
+            if objects.get(&key).is_some() {
+                queue.add(key);
+            }
+        }
+    }
+
+    fn watch<T: watch::Watched, S: Stream<Item = watcher::Result<Event<T>>> + Send + 'static>(
+        &mut self,
+        cache: &Arc<Cache<T>>,
+        events: impl Fn(&Scope) -> S,
+        strip: fn(&mut T),
+        tell: impl Fn(&T, Change) + Clone + Send + Sync + 'static,
+    ) {
+        for scope in &self.scopes {
+            let feed = watch::feed(cache.clone(), scope.clone(), events(scope), strip, tell.clone(), self.unsynced.clone());
+            self.watches.push(feed.boxed());
+        }
+    }
+}
+
+impl<K: Served> ChildVisitor for Plan<K> {
+    fn child<T: Child>(&mut self) {
+        let family = Family::<T>::new(&self.scopes);
+        let client = self.client.clone();
+        let asks = self.asks();
+        let tell = move |child: &T, _| {
+            if let Some(owner) = controller(child).filter(|owner| is_of_kind::<K>(owner)) {
+                asks(Key { name: owner.name.clone(), ..Key::of(child) });
+            }
+            // It may stand under another object's child's name, or free it.
+            asks(Key::of(child));
+        };
+        self.watch(&family.ours, |scope| watch::events(&client, scope, OURS), watch::bookkeeping, tell);
+        let asks = self.asks();
+        let tell = move |stranger: &PartialObjectMeta<T>, _| asks(Key::of(stranger));
+        self.watch(&family.strangers, |scope| watch::events(&client, scope, NOT_OURS), watch::stranger, tell);
+        self.families.insert(T::KIND, Arc::new(family));
+    }
+}

@@ -1,0 +1,69 @@
+//! One call to the API server, with its answer as a value.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Client;
+use kube::client::Body;
+use kube::core::{PartialObjectMeta, Status};
+use std::time::Duration;
+use thiserror::Error;
+
+/// How long a call may take: as long as the API server gives it.
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// The API server's answer.
+#[derive(Debug)]
+pub enum Answer {
+    /// It was done.
+    Done {
+        /// Was the object made by this call? It was there before otherwise.
+        created: bool,
+        /// The object's metadata afterwards; empty where the API server only says that it was done.
+        meta: Box<ObjectMeta>,
+    },
+    /// It was refused, and why.
+    Refused(Box<Status>),
+}
+
+/// There was no answer.
+#[derive(Debug, Error)]
+pub enum Unanswered {
+    /// The call could not be made or its answer could not be read.
+    #[error("no answer from the API server: {0}")]
+    Call(#[from] kube::Error),
+    /// The answer did not come in time.
+    #[error("no answer from the API server within {} s", LIMIT.as_secs())]
+    Late(#[from] tokio::time::error::Elapsed),
+}
+
+/// The way a request is made: built, or not.
+pub type Built = Result<http::Request<Vec<u8>>, kube::core::request::Error>;
+
+/// Makes one call.
+///
+/// # Errors
+/// Only when there was no answer; a refusal is an answer.
+pub async fn call(client: &Client, request: Built) -> Result<Answer, Unanswered> {
+    bounded(answer(client, request)).await
+}
+
+/// Bounds the time of a call.
+///
+/// # Errors
+/// When the call fails or takes too long.
+pub async fn bounded<T>(call: impl Future<Output = Result<T, kube::Error>>) -> Result<T, Unanswered> {
+    tokio::time::timeout(LIMIT, call).await?.map_err(Unanswered::from)
+}
+
+async fn answer(client: &Client, request: Built) -> Result<Answer, kube::Error> {
+    let request = request.map_err(kube::Error::BuildRequest)?;
+    let response = client.send(request.map(Body::from)).await?;
+    let code = response.status();
+    let body = response.into_body().collect_bytes().await?;
+    if code.is_success() {
+        let object: PartialObjectMeta = serde_json::from_slice(&body).map_err(kube::Error::SerdeError)?;
+        return Ok(Answer::Done { created: code == http::StatusCode::CREATED, meta: Box::new(object.metadata) });
+    }
+    // A proxy on the way may answer with something else than a Status.
+    let status = serde_json::from_slice::<Status>(&body).unwrap_or_else(|_| Status::failure(&String::from_utf8_lossy(&body), "Unknown"));
+    Ok(Answer::Refused(Box::new(status.with_code(code.as_u16()))))
+}

@@ -1,0 +1,108 @@
+//! What the controller remembers of an object between two looks. Losing it costs a needless write
+//! at most: everything that matters is in the object's status.
+
+use super::backoff::Backoff;
+use super::caches::Caches;
+use crate::kinds::order::ChildRef;
+use crate::kinds::{Refusal, Served};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+use tracing::warn;
+
+/// How long a look waits for a cache. It passes without the event only when an event was lost in
+/// a watch that was broken off and an object deleted meanwhile.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A write of ours that the caches have to show before the next step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// The object in this version or a newer one.
+    Object(u64),
+    /// A child in this version or a newer one; or deleted since.
+    Child(ChildRef, u64),
+    /// A child of this uid gone, or going.
+    Removed(ChildRef, String),
+}
+
+impl Awaited {
+    fn arrived<K: Served>(&self, caches: &Caches<K>, namespace: &str) -> bool {
+        match self {
+            Awaited::Object(version) => caches.objects.newest(namespace) >= *version,
+            Awaited::Child(child, version) => {
+                caches.newest(child.kind, namespace) >= *version || caches.alive(child, namespace).is_some_and(|(_, seen)| seen >= *version)
+            }
+            Awaited::Removed(child, uid) => caches.alive(child, namespace).is_none_or(|(seen, _)| seen != *uid),
+        }
+    }
+}
+
+/// What is remembered of one object.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// What the last orders met, for the next look.
+    pub refusal: Option<Refusal>,
+    /// How soon it may be written again.
+    pub backoff: Backoff,
+    /// When its status was stored last.
+    pub recorded: Option<Instant>,
+    awaited: Vec<Awaited>,
+    awaiting_since: Option<Instant>,
+    orphaned_since: Option<Instant>,
+}
+
+impl Memory {
+    /// Waits from now on for `written` to arrive.
+    pub fn await_all(&mut self, written: impl IntoIterator<Item = Awaited>) {
+        self.awaited.extend(written);
+    }
+
+    /// How much longer to wait before this object may step; nothing when it may now.
+    ///
+    /// `orphaned`: a child of a deleted object of the same name still stands in the way, and the
+    /// garbage collector is about to remove it.
+    pub fn wait<K: Served>(&mut self, caches: &Caches<K>, namespace: &str, orphaned: bool, at: Instant) -> Option<Duration> {
+        self.awaited.retain(|awaited| !awaited.arrived(caches, namespace));
+        let behind = patience(&mut self.awaiting_since, !self.awaited.is_empty(), at);
+        if behind.is_none() && !self.awaited.is_empty() {
+            warn!(awaited = ?self.awaited, "a cache did not show what was written; going on without it");
+            self.awaited.clear();
+            self.awaiting_since = None;
+        }
+        behind.max(patience(&mut self.orphaned_since, orphaned, at))
+    }
+}
+
+/// What is left of the patience with something that `holds` since `since`.
+fn patience(since: &mut Option<Instant>, holds: bool, at: Instant) -> Option<Duration> {
+    if !holds {
+        *since = None;
+        return None;
+    }
+    let waited = at.saturating_duration_since(*since.get_or_insert(at));
+    Some(PATIENCE.saturating_sub(waited)).filter(|left| !left.is_zero())
+}
+
+/// The memories of every object, by uid: an object of the same name is another object.
+#[derive(Debug, Default)]
+pub struct Memories(Mutex<HashMap<String, Memory>>);
+
+impl Memories {
+    /// Takes out what is remembered, for the one reconcile that runs.
+    pub fn take(&self, uid: &str) -> Memory {
+        self.lock().remove(uid).unwrap_or_default()
+    }
+    /// Puts it back.
+    pub fn keep(&self, uid: &str, memory: Memory) {
+        self.lock().insert(uid.to_owned(), memory);
+    }
+    /// Forgets an object that is gone.
+    pub fn forget(&self, uid: &str) {
+        self.lock().remove(uid);
+    }
+    // Whole entries are put in and taken out, so what a panic leaves behind is sound.
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Memory>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
