@@ -1,0 +1,193 @@
+//! Flags and environment, parsed once.
+
+mod flags;
+mod values;
+
+use crate::kinds::{Served, Settings, Visitor, visit};
+use clap::{ArgMatches, Command};
+pub use flags::settings_table;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+pub use values::LogFormat;
+
+/// Everything that can be set from outside.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Namespaces whose objects are looked after; empty: all.
+    pub watch_namespaces: Vec<String>,
+    /// Settings of each kind, by its path.
+    pub kinds: BTreeMap<&'static str, Settings>,
+    /// How many objects are reconciled at once.
+    pub concurrency: u16,
+    /// Requests to the API server per second, on average.
+    pub api_qps: f32,
+    /// Requests to the API server that may go out at once.
+    pub api_burst: u32,
+    /// Where the webhooks listen.
+    pub webhook_bind: SocketAddr,
+    /// Where metrics are served.
+    pub metrics_bind: SocketAddr,
+    /// The operator's own namespace.
+    pub namespace: String,
+    /// The file that says how to reach the API server; absent: as every client finds it.
+    pub kubeconfig: Option<PathBuf>,
+    /// What is logged, as the directives of tracing's filter.
+    pub log_level: String,
+    /// How it is logged.
+    pub log_format: LogFormat,
+}
+
+impl Config {
+    /// Reads the process's arguments and environment; prints help, version or errors and ends the process.
+    pub fn from_process() -> Self {
+        Self::parse(std::env::args_os()).unwrap_or_else(|fault| fault.exit())
+    }
+
+    /// Reads arguments, the program's name first, and the environment.
+    ///
+    /// # Errors
+    /// What is wrong with them, or the help that they ask for.
+    pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let matches = command().try_get_matches_from(args)?;
+        // Plain `pointsman` runs the operator: that is what an image without arguments does.
+        Ok(Self::of(matches.subcommand_matches("run").unwrap_or(&matches)))
+    }
+
+    fn of(set: &ArgMatches) -> Self {
+        Config {
+            watch_namespaces: many(set, "watch-namespaces"),
+            kinds: kinds(set),
+            concurrency: one(set, "concurrency"),
+            api_qps: one(set, "api-qps"),
+            api_burst: one(set, "api-burst"),
+            webhook_bind: one(set, "webhook-bind"),
+            metrics_bind: one(set, "metrics-bind"),
+            namespace: set.get_one("namespace").cloned().unwrap_or_else(values::own_namespace),
+            kubeconfig: set.get_one("kubeconfig").cloned(),
+            log_level: one(set, "log-level"),
+            log_format: one(set, "log-format"),
+        }
+    }
+}
+
+/// The program's command line.
+pub fn command() -> Command {
+    Command::new("pointsman")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("A Kubernetes operator that is an explicit finite-state machine.")
+        .after_help("Without a verb it runs the operator. Every setting has a flag and an environment variable; the flag wins.")
+        .args_conflicts_with_subcommands(true)
+        .args(flags::args())
+        .subcommand(Command::new("run").about("Run the operator; the same as no verb").args(flags::args()))
+}
+
+/// The settings of every kind as they are when nothing is set.
+pub fn default_settings() -> BTreeMap<&'static str, Settings> {
+    struct Defaults(BTreeMap<&'static str, Settings>);
+    impl Visitor for Defaults {
+        fn kind<K: Served>(&mut self) {
+            self.0.insert(K::PATH, Settings::of::<K>());
+        }
+    }
+    let mut defaults = Defaults(BTreeMap::new());
+    visit(&mut defaults);
+    defaults.0
+}
+
+/// Defaults, then what is set. An image that is named is taken as it is named: the registry's
+/// prefix is for those that are not.
+fn kinds(set: &ArgMatches) -> BTreeMap<&'static str, Settings> {
+    let mut kinds = default_settings();
+    let registry = set.get_one::<String>("image-registry");
+    for (path, settings) in &mut kinds {
+        if let Some(image) = set.get_one::<String>(&flags::image_flag(path)) {
+            settings.default_image.clone_from(image);
+        } else if let Some(registry) = registry {
+            settings.default_image = values::at_registry(&settings.default_image, registry);
+        }
+    }
+    for values::Deadline { kind, state, limit } in many::<values::Deadline>(set, "deadline") {
+        if let Some(settings) = kinds.get_mut(kind) {
+            settings.deadlines.insert(state, limit);
+        }
+    }
+    kinds
+}
+
+fn one<T: Clone + Send + Sync + 'static>(set: &ArgMatches, name: &str) -> T {
+    // Each setting that is read this way has a default in `flags`, which a test reads.
+    set.get_one::<T>(name).cloned().expect("the setting has a default")
+}
+
+fn many<T: Clone + Send + Sync + 'static>(set: &ArgMatches, name: &str) -> Vec<T> {
+    set.get_many::<T>(name).into_iter().flatten().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::SignedDuration;
+
+    fn parse(args: &[&str]) -> Result<Config, String> {
+        let args = ["pointsman"].iter().chain(args).map(OsString::from);
+        Config::parse(args).map_err(|fault| fault.to_string())
+    }
+
+    fn first(config: &Config) -> (&'static str, &Settings) {
+        config.kinds.iter().next().map(|(path, settings)| (*path, settings)).expect("there is a kind")
+    }
+
+    #[test]
+    fn nothing_needs_to_be_set() {
+        for args in [&[][..], &["run"]] {
+            let config = parse(args).expect("defaults");
+            assert_eq!((config.concurrency, config.webhook_bind.to_string()), (64, "[::]:9443".to_owned()));
+            assert_eq!(config.watch_namespaces, Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn deadlines_are_set_by_kind_and_state() {
+        let kind = first(&parse(&[]).expect("defaults")).0;
+        let set = |text: &str| parse(&["run", "--deadline", &text.replace("KIND", kind)]);
+        let config = set("KIND.Creating=90s,KIND.Updating=1h30m").expect("both are known");
+        let deadlines = &first(&config).1.deadlines;
+        assert_eq!(deadlines["Creating"], SignedDuration::from_secs(90));
+        assert_eq!(deadlines["Updating"], SignedDuration::from_mins(90));
+        for (text, says) in [
+            ("nothing.Creating=5m", "the kinds are"),
+            ("KIND.Sleeping=5m", "the states with a deadline are"),
+            ("KIND.Creating=soon", "write a duration like 5m or 90s"),
+            ("KIND.Creating=0s", "from 1s to 30 days"),
+            ("KIND.Creating", "write KIND.STATE=DURATION"),
+        ] {
+            let fault = set(text).expect_err(text);
+            assert!(fault.contains(says), "{fault}");
+        }
+    }
+
+    #[test]
+    fn the_registry_is_for_images_that_are_not_named() {
+        let (kind, image) = (first(&parse(&[]).expect("defaults")).0, first(&parse(&[]).expect("defaults")).1.default_image.clone());
+        let path = image.split_once('/').expect("the default names its registry").1;
+        let mirrored = parse(&["--image-registry", "mirror.example.com/hub/"]).expect("a registry");
+        assert_eq!(first(&mirrored).1.default_image, format!("mirror.example.com/hub/{path}"));
+        let flag = format!("--{}", flags::image_flag(kind));
+        let named = parse(&["--image-registry", "mirror.example.com", &flag, "own/image:2"]).expect("an image");
+        assert_eq!(first(&named).1.default_image, "own/image:2");
+    }
+
+    #[test]
+    fn every_setting_explains_itself() {
+        let help = parse(&["run", "--help"]).expect_err("help");
+        for arg in flags::args() {
+            let flag = format!("--{}", arg.get_long().expect("a flag"));
+            let environment = arg.get_env().expect("an environment variable").to_string_lossy().into_owned();
+            assert!(help.contains(&flag) && help.contains(&environment), "{flag} {environment}");
+            assert!(settings_table().contains(&format!("`{flag}`")), "{flag}");
+        }
+        assert!(!settings_table().contains("||"), "{}", settings_table());
+    }
+}

@@ -1,0 +1,97 @@
+//! What a setting's text means, or why it means nothing.
+
+use super::default_settings;
+use jiff::SignedDuration;
+use std::path::Path;
+use tracing_subscriber::EnvFilter;
+
+/// Where a pod finds the namespace that it runs in.
+const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+
+/// The longest deadline: beyond it nobody waits for an answer.
+const LONGEST: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For programs: one JSON object a line.
+    Json,
+}
+
+impl LogFormat {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "text" => Ok(LogFormat::Text),
+            "json" => Ok(LogFormat::Json),
+            other => Err(format!("{other} is no format; write text or json")),
+        }
+    }
+}
+
+/// How long one state of one kind may take.
+#[derive(Clone, Debug)]
+pub(super) struct Deadline {
+    pub(super) kind: &'static str,
+    pub(super) state: String,
+    pub(super) limit: SignedDuration,
+}
+
+impl Deadline {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('=').and_then(|(name, limit)| Some((name.split_once('.')?, limit)));
+        let ((kind, state), limit) = parts.ok_or_else(|| format!("write KIND.STATE=DURATION, not {text}"))?;
+        let kinds = default_settings();
+        let known = kinds.get_key_value(kind);
+        let (kind, settings) = known.ok_or_else(|| format!("{kind} is no kind; the kinds are {}", list(kinds.keys())))?;
+        if !settings.deadlines.contains_key(state) {
+            return Err(format!("{state} is none of them; the states with a deadline are {}", list(settings.deadlines.keys())));
+        }
+        let limit: SignedDuration = limit.parse().map_err(|_| format!("write a duration like 5m or 90s, not {limit}"))?;
+        if !(SignedDuration::from_secs(1)..=LONGEST).contains(&limit) {
+            return Err(format!("a deadline is from 1s to 30 days, not {limit:#}"));
+        }
+        Ok(Deadline { kind, state: state.to_owned(), limit })
+    }
+}
+
+/// The namespace that the operator runs in.
+pub(super) fn own_namespace() -> String {
+    let environment = std::env::var("POD_NAMESPACE").ok();
+    let mounted = || std::fs::read_to_string(Path::new(SERVICE_ACCOUNT)).ok();
+    let found = environment.or_else(mounted).map(|name| name.trim().to_owned());
+    found.filter(|name| !name.is_empty()).unwrap_or_else(|| "pointsman-system".to_owned())
+}
+
+pub(super) fn namespace(text: &str) -> Result<String, String> {
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let label = (1..=63).contains(&text.len()) && text.chars().all(legal) && !text.starts_with('-') && !text.ends_with('-');
+    label.then(|| text.to_owned()).ok_or_else(|| format!("{text:?} cannot be the name of a namespace"))
+}
+
+pub(super) fn image(text: &str) -> Result<String, String> {
+    let legal = |c: char| c.is_ascii_alphanumeric() || "._-:/@".contains(c);
+    let plausible = !text.is_empty() && text.chars().all(legal);
+    plausible.then(|| text.to_owned()).ok_or_else(|| format!("{text:?} cannot be a part of an image reference"))
+}
+
+pub(super) fn rate(text: &str) -> Result<f32, String> {
+    let rate = text.parse().ok().filter(|rate: &f32| (0.1..=100_000.0).contains(rate));
+    rate.ok_or_else(|| "a rate is a number from 0.1 to 100000 per second".to_owned())
+}
+
+pub(super) fn log_level(text: &str) -> Result<String, String> {
+    EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|fault| fault.to_string())
+}
+
+/// `image` with its registry, where it names one, replaced by `registry`.
+pub(super) fn at_registry(image: &str, registry: &str) -> String {
+    let names_registry = |part: &str| part.contains(['.', ':']) || part == "localhost";
+    let path = image.split_once('/').filter(|(first, _)| names_registry(first)).map_or(image, |(_, path)| path);
+    format!("{}/{path}", registry.trim_end_matches('/'))
+}
+
+fn list(names: impl Iterator<Item = impl AsRef<str>>) -> String {
+    names.map(|name| name.as_ref().to_owned()).collect::<Vec<_>>().join(", ")
+}
