@@ -1,0 +1,131 @@
+//! Diagrams and the page of each kind's states, printed from the table that runs.
+
+use pointsman::config::settings_table;
+use pointsman::kinds::Served;
+use pointsman::kinds::intervention::{ANSWER, Reason};
+use pointsman::machine::{Machine, Role, Word, diagram};
+
+const PRINTED: &str = "Printed by the code: change it there, then run `cargo run --bin generate`.";
+
+/// The lifecycle as a state diagram.
+pub fn lifecycle<K: Served>() -> String {
+    diagram::lifecycle::<K>(&|_| true).text
+}
+
+/// The README with the lifecycle of the kind between its marks.
+pub fn with_lifecycle<K: Served>(readme: &str) -> String {
+    const MARKS: (&str, &str) = ("<!-- lifecycle -->\n", "<!-- lifecycle ends -->");
+    let parts = readme.split_once(MARKS.0).and_then(|(before, rest)| Some((before, rest.split_once(MARKS.1)?.1)));
+    let Some((before, after)) = parts else { return readme.to_owned() };
+    format!("{before}{}{}\n{}{after}", MARKS.0, mermaid(&lifecycle::<K>()), MARKS.1)
+}
+
+/// The page of the operator's settings.
+pub fn settings() -> String {
+    let page = [
+        format!("<!-- {PRINTED} -->"),
+        "# Settings".to_owned(),
+        "Each has a flag and an environment variable; the flag wins. `pointsman --help` prints the same.".to_owned(),
+        settings_table(),
+    ];
+    page.join("\n\n")
+}
+
+/// The configuration changes as a flowchart, from the state in which everything is as wanted.
+pub fn changes<K: Served>() -> String {
+    diagram::changes::<K>(settled::<K>(), K::changes_table())
+}
+
+/// The table phase x event.
+pub fn table<K: Served>() -> String {
+    format!("<!-- {PRINTED} -->\n\n{}", diagram::table::<K>())
+}
+
+/// Where work that ends well leads.
+fn settled<K: Served>() -> K::Phase {
+    let goal = K::Phase::ALL.iter().find_map(|phase| match K::role(*phase) {
+        Role::Works { goal, .. } => Some(K::step(*phase, &[goal].into()).next()),
+        Role::Junction | Role::Rests | Role::Asks | Role::Ends => None,
+    });
+    goal.unwrap_or(K::START)
+}
+
+/// The page of a kind.
+pub fn states<K: Served>() -> String {
+    let kind = K::definition().spec.names.kind;
+    let mut page = vec![
+        format!("<!-- {PRINTED} -->"),
+        format!("# The states of {kind}"),
+        "## The lifecycle".to_owned(),
+        "An arrow from a box is taken by every state in it. `[*]` is where an object starts and ends.".to_owned(),
+        mermaid(&lifecycle::<K>()),
+        "## What each state means".to_owned(),
+        state_rows::<K>(),
+        "## What an edit does".to_owned(),
+        mermaid(&changes::<K>()),
+        change_rows::<K>(),
+        "## Facts, the most urgent first".to_owned(),
+        "The first fact in this list that the state answers decides.".to_owned(),
+        rows::<K::Event>("fact"),
+        "## What is done".to_owned(),
+        rows::<K::Effect>("effect"),
+        "## Every state on every fact".to_owned(),
+        "`-> State` enters it, `[..]` is what is ordered, `held` waits for a later state, empty means nothing here.".to_owned(),
+        diagram::table::<K>(),
+        "## Questions".to_owned(),
+        format!(
+            "A stopped operator asks. `kubectl describe` shows the question, its evidence and the commands that answer it; the annotation `{ANSWER}` carries the answer as `<verb>-<id>`. Another spec, its replica count aside, closes every question."
+        ),
+    ];
+    page.extend(Reason::ALL.iter().map(|reason| question(*reason)));
+    page.join("\n\n") + "\n"
+}
+
+fn mermaid(text: &str) -> String {
+    format!("```mermaid\n{text}```")
+}
+
+fn state_rows<K: Served>() -> String {
+    let deadline =
+        |phase: K::Phase| K::DEADLINES.iter().find(|(of, _)| *of == phase).map_or(String::new(), |(_, limit)| format!("{limit:#}"));
+    let row = |phase: &K::Phase| format!("| `{}` | {} | {} | {} |", phase.text(), phase.meaning(), role::<K>(*phase), deadline(*phase));
+    let rows: Vec<String> = K::Phase::ALL.iter().map(row).collect();
+    format!("| state | true of the cluster | it | asks after, without progress |\n|---|---|---|---|\n{}", rows.join("\n"))
+}
+
+fn role<K: Machine>(phase: K::Phase) -> &'static str {
+    match K::role(phase) {
+        Role::Junction => "is passed through, never stored",
+        Role::Rests => "rests",
+        Role::Works { .. } => "works",
+        Role::Asks => "asks a person",
+        Role::Ends => "ends",
+    }
+}
+
+fn change_rows<K: Served>() -> String {
+    let row = |row: &diagram::ChangeRow<K>| match row.raises {
+        Ok(event) => format!("| `{}` | {} | {} |", row.field, event.text(), K::step(settled::<K>(), &[event].into()).next().text()),
+        Err(why) => format!("| `{}` | **unsupported** | {why} |", row.field),
+    };
+    let rows: Vec<String> = K::changes_table().iter().map(row).collect();
+    format!("| field | raises | leads to |\n|---|---|---|\n{}", rows.join("\n"))
+}
+
+fn rows<W: Word>(title: &str) -> String {
+    let rows: Vec<String> = W::ALL.iter().map(|word| format!("| `{}` | {} |", word.text(), word.meaning())).collect();
+    format!("| {title} | meaning |\n|---|---|\n{}", rows.join("\n"))
+}
+
+fn question(reason: Reason) -> String {
+    let answers: Vec<String> =
+        reason.answers().iter().map(|verb| format!("- `{}` (risk: {:?}) {}.", verb.word(), verb.risk(), verb.effect())).collect();
+    format!(
+        "### {}\n\n{}. Closes by itself {}.\n\nNot done: {}.\n\n{}",
+        reason.word(),
+        reason.meaning(),
+        reason.closes(),
+        reason.not_done(),
+        answers.join("\n")
+    )
+}

@@ -1,0 +1,80 @@
+//! Prints everything that follows from the code: definitions, webhooks, manifests, diagrams, pages.
+//!
+//! `generate` writes the files; `generate --check` compares them and names each that differs. A new
+//! page is one function and one line in [`files`].
+
+mod docs;
+mod install;
+mod manifests;
+
+use pointsman::kinds::{Served, Visitor, visit};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Every printed file: its path below the repository, and its content.
+type Files = BTreeMap<String, String>;
+
+const README: &str = "README.md";
+
+fn main() -> ExitCode {
+    let check = std::env::args().any(|argument| argument == "--check");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = match std::fs::read_to_string(root.join(README)) {
+        Ok(readme) => readme,
+        Err(error) => {
+            eprintln!("generate: {README}: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let files = files(&readme);
+    if check { compare(root, &files) } else { write(root, &files) }
+}
+
+/// `readme` is the file as it stands: only what stands between its marks is printed.
+fn files(readme: &str) -> Files {
+    struct Printer(Files, String);
+    impl Visitor for Printer {
+        fn kind<K: Served>(&mut self) {
+            let path = K::PATH;
+            self.0.insert(manifests::definition_file::<K>(), manifests::yaml(&manifests::definition::<K>()));
+            self.0.insert(format!("diagrams/{path}/lifecycle.mmd"), docs::lifecycle::<K>());
+            self.0.insert(format!("diagrams/{path}/changes.mmd"), docs::changes::<K>());
+            self.0.insert(format!("diagrams/{path}/table.md"), docs::table::<K>());
+            self.0.insert(format!("docs/states/{path}.md"), docs::states::<K>());
+            self.1 = docs::with_lifecycle::<K>(&self.1);
+        }
+    }
+    let mut printer = Printer(Files::new(), readme.to_owned());
+    visit(&mut printer);
+    let Printer(mut files, readme) = printer;
+    files.insert(README.to_owned(), readme);
+    files.insert("docs/settings.md".to_owned(), docs::settings());
+    files.insert("webhooks/service.yaml".to_owned(), manifests::yaml(&manifests::service()));
+    files.insert("webhooks/validating.yaml".to_owned(), manifests::yaml(&manifests::webhooks()));
+    files.insert("deploy/install.yaml".to_owned(), install::install());
+    files
+}
+
+fn write(root: &Path, files: &Files) -> ExitCode {
+    for (path, content) in files {
+        let path = root.join(path);
+        let folder = path.parent().unwrap_or(root);
+        if let Err(error) = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, content)) {
+            eprintln!("generate: {}: {error}", path.display());
+            return ExitCode::FAILURE;
+        }
+    }
+    println!("generate: {} files written", files.len());
+    ExitCode::SUCCESS
+}
+
+fn compare(root: &Path, files: &Files) -> ExitCode {
+    let differs = |(path, content): &(&String, &String)| std::fs::read_to_string(root.join(path)).ok().as_ref() != Some(content);
+    let stale: Vec<&String> = files.iter().filter(differs).map(|(path, _)| path).collect();
+    for path in &stale {
+        eprintln!("generate: {path} is not what the code prints; run: cargo run --bin generate");
+    }
+    println!("generate: {} files checked, {} differ", files.len(), stale.len());
+    if stale.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
