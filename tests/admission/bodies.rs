@@ -1,0 +1,154 @@
+//! Requests that are no reviews: each ends in a sentence and a fitting status code.
+
+use crate::desk::{ask, conversion, ready, review, router, scale, write};
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+const VALIDATE: &str = "/validate/memcached";
+const MIB: usize = 1024 * 1024;
+
+async fn post(path: &str, body: impl Into<Vec<u8>>) -> (StatusCode, String) {
+    ask(router(Vec::new(), &[]), "POST", path, "application/json; charset=utf-8", body.into()).await
+}
+
+fn asked(mut review: Value, field: &str, value: Value) -> String {
+    review["request"][field] = value;
+    review.to_string()
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_review_is_answered_with_a_sentence() {
+    let whole = write("CREATE", "v1", &Value::Null, &ready("cache", 1)).to_string();
+    let deep = "[".repeat(10_000);
+    let cases = [
+        (VALIDATE, String::new(), "the body is no AdmissionReview: EOF while parsing a value at line 1 column 0\n"),
+        (VALIDATE, "apiVersion: v1".to_owned(), "the body is no AdmissionReview: expected value at line 1 column 1\n"),
+        (VALIDATE, whole[..whole.len() - 40].to_owned(), "the body is no AdmissionReview: EOF while parsing "),
+        (VALIDATE, "{}".to_owned(), "this path takes AdmissionReview of admission.k8s.io/v1, not \"\" of \"\"\n"),
+        (VALIDATE, deep.clone(), "the body is no AdmissionReview: invalid type: sequence, expected a string at line 1 column 1\n"),
+        (
+            VALIDATE,
+            conversion("v1", &[]).to_string(),
+            "this path takes AdmissionReview of admission.k8s.io/v1, not \"ConversionReview\" of \"apiextensions.k8s.io/v1\"\n",
+        ),
+        (
+            VALIDATE,
+            whole.replace("admission.k8s.io/v1", "admission.k8s.io/v1beta1"),
+            "this path takes AdmissionReview of admission.k8s.io/v1, not \"AdmissionReview\" of \"admission.k8s.io/v1beta1\"\n",
+        ),
+        (
+            VALIDATE,
+            json!({ "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview" }).to_string(),
+            "the AdmissionReview holds no request\n",
+        ),
+        ("/convert", String::new(), "the body is no ConversionReview: EOF while parsing a value at line 1 column 0\n"),
+        ("/convert", deep, "the body is no ConversionReview: invalid type: sequence, expected a string at line 1 column 1\n"),
+        (
+            "/convert",
+            whole,
+            "this path takes ConversionReview of apiextensions.k8s.io/v1, not \"AdmissionReview\" of \"admission.k8s.io/v1\"\n",
+        ),
+        (
+            "/convert",
+            json!({ "apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "ConversionReview" }).to_string(),
+            "this path takes ConversionReview of apiextensions.k8s.io/v1, not \"ConversionReview\" of \"apiextensions.k8s.io/v1beta1\"\n",
+        ),
+        (
+            "/convert",
+            json!({ "apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview" }).to_string(),
+            "the ConversionReview holds no request\n",
+        ),
+    ];
+    for (path, body, says) in cases {
+        let (status, text) = post(path, body).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{text}");
+        assert!(text.starts_with(says) && text.ends_with('\n'), "{text}");
+    }
+    let (status, text) = post(VALIDATE, [0xff, 0xfe, b'{']).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST, "{text}");
+}
+
+#[tokio::test]
+async fn a_request_that_the_path_does_not_judge_is_answered_with_a_sentence() {
+    const SAYS: &str = "this path judges CREATE and UPDATE of Memcached in cache.example.com/v1, and UPDATE of its scale; not ";
+    let kind = |group: &str, version: &str, kind: &str| json!({ "group": group, "version": version, "kind": kind });
+    let whole = || write("UPDATE", "v1", &ready("cache", 1), &ready("cache", 2));
+    let cases = [
+        (asked(whole(), "operation", json!("DELETE")), "DELETE of Memcached in cache.example.com/v1, subresource \"\"\n"),
+        (asked(whole(), "operation", json!("")), " of Memcached in cache.example.com/v1, subresource \"\"\n"),
+        (asked(whole(), "subResource", json!("status")), "UPDATE of Memcached in cache.example.com/v1, subresource \"status\"\n"),
+        (
+            asked(whole(), "kind", kind("cache.example.com", "v1alpha1", "Memcached")),
+            "UPDATE of Memcached in cache.example.com/v1alpha1, subresource \"\"\n",
+        ),
+        (asked(whole(), "kind", kind("", "v1", "Pod")), "UPDATE of Pod in /v1, subresource \"\"\n"),
+        (asked(scale("cache", None), "operation", json!("CREATE")), "CREATE of Scale in autoscaling/v1, subresource \"scale\"\n"),
+        (asked(scale("cache", None), "subResource", json!(null)), "UPDATE of Scale in autoscaling/v1, subresource \"\"\n"),
+    ];
+    for (body, says) in cases {
+        assert_eq!(post(VALIDATE, body).await, (StatusCode::BAD_REQUEST, format!("{SAYS}{says}")));
+    }
+    let (status, text) = post(VALIDATE, asked(whole(), "object", json!(null))).await;
+    assert_eq!((status, text.as_str()), (StatusCode::BAD_REQUEST, "the request holds no object\n"));
+}
+
+#[tokio::test]
+async fn large_bodies_are_refused_and_those_within_bounds_are_read() {
+    let spaces = |length: usize| vec![b' '; length];
+    assert_eq!(post(VALIDATE, spaces(10 * MIB)).await, (StatusCode::PAYLOAD_TOO_LARGE, "the body is over 8 MiB\n".to_owned()));
+    assert_eq!(post("/convert", spaces(17 * MIB)).await, (StatusCode::PAYLOAD_TOO_LARGE, "the body is over 16 MiB\n".to_owned()));
+    assert_eq!(post("/convert", spaces(10 * MIB)).await.0, StatusCode::BAD_REQUEST);
+    let mut object = ready("cache", 1);
+    object["metadata"]["annotations"] = json!({ "example.com/large": "x".repeat(3 * MIB) });
+    let answer = review(router(Vec::new(), &[]), VALIDATE, &write("UPDATE", "v1", &object, &object)).await;
+    assert_eq!(answer["allowed"], true);
+    let answer = review(router(Vec::new(), &[]), "/convert", &conversion("cache.example.com/v1alpha1", &[object.clone(), object])).await;
+    assert_eq!(answer["result"]["status"], "Success");
+}
+
+#[tokio::test]
+async fn depth_ends_in_a_sentence_and_not_in_the_stack() {
+    for depth in [200, 10_000, 500_000] {
+        let nest = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let body = |review: &Value| review.to_string().replace("\"DEEP\"", &nest);
+        let mut object = ready("cache", 1);
+        object["spec"]["memory"] = json!("DEEP");
+        let (status, text) = post(VALIDATE, body(&write("CREATE", "v1", &Value::Null, &object))).await;
+        assert!(status == StatusCode::OK && text.contains("\"allowed\":false") && text.contains("recursion limit exceeded"), "{text}");
+        let (status, text) = post("/convert", body(&conversion("cache.example.com/v1alpha1", &[object]))).await;
+        assert!(status == StatusCode::OK && text.contains("\"Failed\"") && text.contains("recursion limit exceeded"), "{text}");
+        // Where nothing of ours is, depth is the API server's business.
+        let mut object = ready("cache", 1);
+        object["metadata"]["managedFields"] = json!("DEEP");
+        let (status, text) = post("/convert", body(&conversion("cache.example.com/v1alpha1", &[object]))).await;
+        assert!(status == StatusCode::OK && text.contains("Success") && text.contains(&nest), "{status}");
+        // Depth in the place of a word of the review itself.
+        let (status, text) = post(VALIDATE, body(&json!({ "apiVersion": "DEEP" }))).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn other_methods_paths_and_types_are_told_apart() {
+    let cases = [
+        ("GET", VALIDATE, "application/json", 405, "/validate/memcached does not answer GET\n"),
+        ("DELETE", "/convert", "application/json", 405, "/convert does not answer DELETE\n"),
+        ("POST", "/healthz", "application/json", 405, "/healthz does not answer POST\n"),
+        ("POST", "/validate/other", "application/json", 404, "nothing is served at /validate/other\n"),
+        ("GET", "/", "", 404, "nothing is served at /\n"),
+        ("POST", VALIDATE, "text/plain", 415, "a review is application/json, not \"text/plain\"\n"),
+        ("POST", "/convert", "application/yaml", 415, "a review is application/json, not \"application/yaml\"\n"),
+        ("GET", "/healthz", "", 200, "ok\n"),
+        ("GET", "/readyz", "", 503, "not ready: the bundle was not read yet\n"),
+    ];
+    for (method, path, kind, code, says) in cases {
+        let (status, text) = ask(router(Vec::new(), &[]), method, path, kind, b"{}".to_vec()).await;
+        assert_eq!((status.as_u16(), text.as_str()), (code, says), "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn a_bug_is_answered_and_not_quoted() {
+    let (status, text) = post(VALIDATE, scale("panic", Some(1)).to_string()).await;
+    assert_eq!((status.as_u16(), text.as_str()), (500, "this request met a bug in the operator; its log names the line\n"));
+}

@@ -1,0 +1,205 @@
+//! What Memcached means, unit by unit: children, drift, older renderings, questions, judgements.
+
+mod judgements;
+#[path = "../support/mod.rs"]
+mod support;
+
+use jiff::SignedDuration;
+use k8s_openapi::api::apps::v1::Deployment;
+use pointsman::kinds::children::Slot;
+use pointsman::kinds::intervention::ANSWER;
+use pointsman::kinds::memcached::v1::{MemcachedSpec, MemcachedStatus};
+use pointsman::kinds::memcached::{Children, Memcached, children, plan};
+use pointsman::kinds::order::{ChildKind, Order};
+use pointsman::kinds::pod_template::{PodPlacement, PodTemplate};
+use pointsman::kinds::{Decision, Observation, Settings, decide};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use support::run::Run;
+use support::world::{Live, World};
+use support::{BAD_IMAGE, IMAGE, Object, from_json, object, schema};
+
+fn spec(replicas: i32) -> MemcachedSpec {
+    MemcachedSpec { replicas, image: Some(IMAGE.to_owned()), ..MemcachedSpec::default() }
+}
+
+/// The same text as in the golden file; `UPDATE_GOLDEN=1` writes it.
+fn golden(name: &str, text: &str) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("the folder is made");
+        std::fs::write(&path, text).expect("the golden file is written");
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_else(|fault| panic!("{}: {fault}; UPDATE_GOLDEN=1 writes it", path.display()));
+    assert_eq!(text, kept, "{name}");
+}
+
+/// A run whose object was left alone until it rests.
+fn settled(spec: MemcachedSpec) -> Run {
+    let mut run = Run::of(World::of(object("cache", spec)), 1, 0);
+    run.crashes = 0;
+    until_rest(&mut run);
+    run
+}
+
+fn until_rest(run: &mut Run) {
+    for _ in 0..200 {
+        let wrote = run.look();
+        let can = run.world.possible();
+        if let Some(next) = can.first() {
+            run.world.happen(*next);
+        } else if !wrote && run.is_at_rest() {
+            break;
+        }
+        run.world.now += SignedDuration::from_secs(5);
+    }
+    assert_eq!(run.faults, Vec::<String>::new());
+}
+
+fn edit(run: &mut Run, change: impl FnOnce(&mut Object)) {
+    let object = Arc::make_mut(run.world.object.as_mut().expect("the object"));
+    change(object);
+    object.metadata.generation = object.metadata.generation.map(|generation| generation + 1);
+}
+
+fn status(run: &Run) -> MemcachedStatus {
+    run.world.object.as_ref().and_then(|object| object.status.clone()).expect("a status")
+}
+
+fn looked(run: &Run) -> Decision<Memcached> {
+    let world = &run.world;
+    let slot = |live: Option<&Live<Deployment>>| support::writes::slot(live, world.owner());
+    let children = Children {
+        deployment: slot(world.deployment.as_ref()),
+        service: support::writes::slot(world.service.as_ref(), world.owner()),
+        budget: support::writes::slot(world.budget.as_ref(), world.owner()),
+        pods: world.pods.clone(),
+    };
+    let object = world.object.as_ref().expect("the object");
+    decide::<Memcached>(Observation::new((**object).clone(), children, run.settings.clone(), None, world.now))
+}
+
+#[test]
+fn children_are_rendered_as_in_the_golden_files() {
+    let placed = PodPlacement { node_selector: [("disk".to_owned(), "ssd".to_owned())].into(), ..PodPlacement::default() };
+    let full = MemcachedSpec {
+        replicas: 3,
+        memory: "1Gi".into(),
+        max_connections: 4096,
+        pod_template: Some(PodTemplate { metadata: None, spec: Some(placed) }),
+        ..spec(3)
+    };
+    for (name, spec) in [("one", spec(1)), ("full", full)] {
+        let object = object("cache", spec);
+        let plan = plan::parse(&object.spec, IMAGE).expect("a legal spec");
+        for rendered in children::all(&object, &plan) {
+            let text = serde_json::to_string_pretty(&rendered.object).expect("JSON") + "\n";
+            golden(&format!("children/{name}-{}.json", rendered.child.kind.name().to_lowercase()), &text);
+        }
+    }
+}
+
+#[test]
+fn pods_are_restricted_and_take_only_flags_that_every_memcached_knows() {
+    let object = object("cache", spec(1));
+    let plan = plan::parse(&object.spec, IMAGE).expect("a legal spec");
+    let pod = &children::deployment(&object, &plan).object["spec"]["template"]["spec"];
+    let container = &pod["containers"][0];
+    assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+    assert_eq!(pod["securityContext"]["seccompProfile"]["type"], "RuntimeDefault");
+    assert_eq!(
+        container["securityContext"],
+        json!({ "allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": { "drop": ["ALL"] } })
+    );
+    assert_eq!(container["resources"]["requests"]["memory"], container["resources"]["limits"]["memory"]);
+    let args: Vec<&str> = container["args"].as_array().expect("args").iter().filter_map(Value::as_str).collect();
+    assert_eq!(args, ["-p", "11211", "-U", "0", "-m", "64", "-I", "1024k", "-c", "1024"]);
+    assert!(container.get("command").is_none());
+}
+
+#[test]
+fn a_field_that_the_user_removes_is_drift_and_defaults_are_not() {
+    let placed = PodPlacement { node_selector: [("disk".to_owned(), "ssd".to_owned())].into(), ..PodPlacement::default() };
+    let mut run = settled(MemcachedSpec { pod_template: Some(PodTemplate { metadata: None, spec: Some(placed) }), ..spec(2) });
+    assert_eq!(looked(&run).orders, Vec::new(), "the API server's defaults are no drift");
+    edit(&mut run, |object| object.spec.pod_template = None);
+    let kinds: Vec<ChildKind> = looked(&run).orders.iter().map(|order| order.child().kind).collect();
+    assert_eq!(kinds, [ChildKind::Deployment]);
+}
+
+#[test]
+fn an_older_rendering_stands_until_the_spec_changes() {
+    let mut run = settled(spec(2));
+    run.settings.renderer += 1;
+    assert_eq!(looked(&run).orders, Vec::new());
+    let newer = looked(&run).status.conditions.into_iter().find(|condition| condition.type_ == "UpToDate").expect("the condition");
+    assert_eq!((newer.status.as_str(), newer.reason.as_str()), ("False", "NewerRendering"));
+    edit(&mut run, |object| object.spec.replicas = 3);
+    let orders = looked(&run).orders;
+    let Some(Order::Patch { patch, .. }) = orders.iter().find(|order| order.child().kind == ChildKind::Deployment) else {
+        panic!("a count is patched: {orders:?}")
+    };
+    let operations = json!(patch);
+    assert_eq!(
+        [&operations[0]["op"], &operations[1]["op"], &operations[2]],
+        [&json!("test"), &json!("test"), &json!({ "op": "replace", "path": "/spec/replicas", "value": 3 })]
+    );
+    edit(&mut run, |object| object.spec.max_connections = 2048);
+    assert!(looked(&run).orders.iter().any(|order| matches!(order, Order::Apply { child, .. } if child.kind == ChildKind::Deployment)));
+    until_rest(&mut run);
+    assert_eq!(status(&run).applied.map(|applied| applied.renderer), Some(run.settings.renderer));
+}
+
+#[test]
+fn drift_under_an_older_rendering_is_repaired_by_the_new_one() {
+    let mut run = settled(spec(2));
+    run.settings.renderer += 1;
+    let live = run.world.deployment.clone().expect("a Deployment");
+    let mut hand = json!(*live.it);
+    hand["spec"]["template"]["spec"]["containers"][0]["args"] = json!(["-vv"]);
+    run.world.set_deployment(Live { it: Arc::new(from_json(hand)), owned: live.owned });
+    let decision = looked(&run);
+    assert!(decision.orders.iter().any(|order| matches!(order, Order::Apply { child, .. } if child.kind == ChildKind::Deployment)));
+    assert_eq!(decision.status.applied.map(|applied| applied.renderer), Some(run.settings.renderer));
+}
+
+#[test]
+fn a_question_quotes_the_pod_and_a_count_alone_closes_no_question() {
+    let mut run = settled(spec(2));
+    edit(&mut run, |object| object.spec.image = Some(BAD_IMAGE.to_owned()));
+    until_rest(&mut run);
+    let asked = status(&run).intervention.expect("a question");
+    assert_eq!(asked.reason.word(), "RolloutStuck");
+    assert!(
+        asked.evidence.iter().any(|evidence| evidence.kind == "Pod" && evidence.words == "ImagePullBackOff: Back-off pulling image"),
+        "{:?}",
+        asked.evidence
+    );
+    assert_eq!(asked.answers[0].command, format!("kubectl annotate mc/cache -n shop {ANSWER}=retry-{} --overwrite", asked.id));
+    edit(&mut run, |object| object.spec.replicas = 3);
+    until_rest(&mut run);
+    assert_eq!(status(&run).intervention.map(|question| question.id), Some(asked.id), "a count alone closes no question");
+    edit(&mut run, |object| object.spec.image = Some(IMAGE.to_owned()));
+    until_rest(&mut run);
+    assert_eq!(status(&run).state.as_deref(), Some("Ready"));
+}
+
+#[test]
+fn whatever_is_stored_the_status_fits_its_schema() {
+    let mut long = object("cache", MemcachedSpec { image: Some("x/".repeat(5000)), ..spec(-1) });
+    long.metadata.annotations = Some([(ANSWER.to_owned(), "a".repeat(9000))].into());
+    let name = format!("docker.io/{}:1", "bad".repeat(165));
+    let mut stuck = support::pod("cache-1", "uid", "", false, Some(("ImagePullBackOff", &"no ".repeat(2000))));
+    for container in stuck.status.iter_mut().flat_map(|status| status.container_statuses.iter_mut().flatten()) {
+        container.image.clone_from(&name);
+    }
+    let schema = schema::of_status(&<Memcached as pointsman::kinds::Served>::definition());
+    for object in [long, object("cache", MemcachedSpec { image: Some(name.clone()), ..spec(1) })] {
+        let children = Children { deployment: Slot::Free, service: Slot::Free, budget: Slot::Free, pods: vec![Arc::new(stuck.clone())] };
+        let now = "2026-01-01T00:00:00Z".parse().expect("a time");
+        let decision = decide::<Memcached>(Observation::new(object, children, Settings::of::<Memcached>(), None, now));
+        let mut faults = Vec::new();
+        schema::refused(&json!(decision.status), &schema, "status", &mut faults);
+        assert_eq!(faults, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,108 @@
+//! An API server of a few lines: lists what it was given, answers writes as it was told, and
+//! remembers every one.
+
+use http::{Method, Request, Response};
+use kube::Client;
+use kube::client::Body;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// One write that arrived.
+#[derive(Clone, Debug)]
+pub struct Write {
+    pub method: Method,
+    pub path: String,
+    pub query: String,
+    pub body: Value,
+}
+
+type Answers = dyn Fn(&Write, usize) -> Option<(u16, Value)> + Send + Sync;
+
+/// What the API server holds, and how it answers.
+#[derive(Clone)]
+pub struct Fake {
+    /// What a list of `plural` (of `plural!` for strangers) returns.
+    lists: Arc<Mutex<BTreeMap<String, Vec<Value>>>>,
+    writes: Arc<Mutex<Vec<Write>>>,
+    answers: Arc<Answers>,
+}
+
+impl Fake {
+    /// `answers` is asked first, with the number of like writes before; by default a write succeeds.
+    pub fn new(lists: &[(&str, Value)], answers: impl Fn(&Write, usize) -> Option<(u16, Value)> + Send + Sync + 'static) -> Self {
+        let mut held: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        for (list, item) in lists {
+            held.entry((*list).to_owned()).or_default().push(item.clone());
+        }
+        Fake { lists: Arc::new(Mutex::new(held)), writes: Arc::default(), answers: Arc::new(answers) }
+    }
+
+    pub fn client(&self) -> Client {
+        let fake = self.clone();
+        Client::new(tower::service_fn(move |request| fake.clone().serve(request)), "default")
+    }
+
+    /// Every write so far, as `METHOD path`.
+    pub fn calls(&self) -> Vec<String> {
+        self.writes().iter().map(|write| format!("{} {}", write.method, write.path)).collect()
+    }
+
+    pub fn writes(&self) -> Vec<Write> {
+        self.writes.lock().unwrap().clone()
+    }
+
+    /// From now on a list of `plural` works.
+    pub fn allow(&self, plural: &str) {
+        self.lists.lock().unwrap().remove(&format!("{plural} fails"));
+    }
+
+    async fn serve(self, request: Request<Body>) -> Result<Response<Body>, std::convert::Infallible> {
+        let (parts, body) = request.into_parts();
+        let (path, query) = (parts.uri.path().to_owned(), parts.uri.query().unwrap_or_default().to_owned());
+        if parts.method == Method::GET {
+            if query.contains("watch=true") {
+                std::future::pending::<()>().await;
+            }
+            return Ok(self.list(&path, &query));
+        }
+        let body = serde_json::from_slice(&body.collect_bytes().await.unwrap()).unwrap_or_default();
+        let write = Write { method: parts.method, path, query, body };
+        let before = {
+            let mut writes = self.writes.lock().unwrap();
+            writes.push(write.clone());
+            writes.iter().filter(|other| other.path == write.path && other.method == write.method).count() - 1
+        };
+        let (code, answer) = (self.answers)(&write, before).unwrap_or_else(|| stored(&write));
+        Ok(response(code, &answer))
+    }
+
+    fn list(&self, path: &str, query: &str) -> Response<Body> {
+        let plural = path.rsplit('/').next().unwrap_or_default();
+        let lists = self.lists.lock().unwrap();
+        if lists.contains_key(&format!("{plural} fails")) {
+            return response(500, &json!({ "kind": "Status", "code": 500, "message": "not yet", "reason": "InternalError" }));
+        }
+        let strangers = if query.contains("%21%3D") { "!" } else { "" };
+        let items = lists.get(&format!("{plural}{strangers}")).cloned().unwrap_or_default();
+        response(200, &json!({ "apiVersion": "v1", "kind": "List", "metadata": { "resourceVersion": "100" }, "items": items }))
+    }
+}
+
+/// The answer of an API server to which nothing is wrong.
+fn stored(write: &Write) -> (u16, Value) {
+    let mut object = write.body.clone();
+    object["metadata"]["resourceVersion"] = json!("1000");
+    let created =
+        write.method == Method::POST || write.query.contains("fieldManager=pointsman&") && write.body["metadata"]["uid"].is_null();
+    (if created { 201 } else { 200 }, object)
+}
+
+fn response(code: u16, body: &Value) -> Response<Body> {
+    Response::builder().status(code).body(Body::from(body.to_string().into_bytes())).unwrap()
+}
+
+/// A refusal as the API server words it.
+pub fn refusal(code: u16, message: &str) -> (u16, Value) {
+    (code, json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "message": message, "reason": "Forbidden" }))
+}

@@ -1,0 +1,150 @@
+//! What people and other programs do to the object, to its children and to the cluster.
+
+use super::run::Run;
+use super::world::{Live, turn};
+use super::writes::stranger;
+use super::{BAD_IMAGE, IMAGE, Object};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use pointsman::kinds::intervention::ANSWER;
+use pointsman::kinds::judge::{Review, Verdict, judge};
+use pointsman::kinds::memcached::Memcached;
+use pointsman::kinds::pod_template::{PodPlacement, PodTemplate};
+use serde_json::json;
+use std::sync::Arc;
+
+impl Run {
+    /// One thing that somebody does.
+    pub fn somebody_acts(&mut self) {
+        self.world.serial += 1;
+        let asked =
+            self.world.object.as_ref().is_some_and(|object| object.status.as_ref().is_some_and(|status| status.intervention.is_some()));
+        if asked && self.dice.chance(40) {
+            return self.answers();
+        }
+        match self.dice.below(100) {
+            0..=44 => self.edits(),
+            45..=66 => self.answers(),
+            67..=86 => self.meddles(),
+            87..=95 => self.takes_a_name(),
+            _ => self.world.quota = !self.world.quota,
+        }
+    }
+
+    fn edits(&mut self) {
+        let Some(old) = self.world.object.clone() else { return };
+        let mut new = (*old).clone();
+        let small = i32::try_from(self.dice.below(5)).expect("below five");
+        match self.dice.below(12) {
+            0..=3 => new.spec.replicas = small,
+            4 | 5 => new.spec.image = Some(self.dice.pick(&[IMAGE, BAD_IMAGE, "docker.io/library/memcached:1.5"]).to_owned()),
+            6 => new.spec.image = None,
+            7 => new.spec.max_connections = 1024 + small,
+            8 => new.spec.memory = self.dice.pick(&["64Mi", "128Mi", "1Mi"]).into(),
+            9 => new.spec.port = 11211 + small,
+            10 => new.spec.max_item_size = self.dice.pick(&["1Mi", "2Mi", "1000Ki"]).into(),
+            _ => {
+                let spec = PodPlacement { node_selector: [("disk".to_owned(), format!("ssd{small}"))].into(), ..PodPlacement::default() };
+                new.spec.pod_template = self.dice.chance(60).then_some(PodTemplate { metadata: None, spec: Some(spec) });
+            }
+        }
+        let bypassed = self.dice.chance(15);
+        self.store(&old, new, bypassed);
+    }
+
+    /// A write of the object, past the webhook or through it.
+    fn store(&mut self, old: &Object, mut new: Object, bypassed: bool) {
+        let review = Review::<Memcached> { old: Some(old), new: &new, settings: &self.settings, dry_run: false, watched: true };
+        if !bypassed && matches!(judge(&review), Verdict::Deny(_)) {
+            self.counts.denied += 1;
+            return;
+        }
+        if new.spec != old.spec {
+            self.counts.edits += 1;
+            new.metadata.generation = new.metadata.generation.map(|generation| generation + 1);
+        }
+        new.metadata.resource_version = Some(self.world.serial.to_string());
+        self.world.object = Some(Arc::new(new));
+    }
+
+    fn answers(&mut self) {
+        let Some(old) = self.world.object.clone() else { return };
+        let question = old.status.as_ref().and_then(|status| status.intervention.as_ref());
+        let right = question.map(|question| format!("retry-{}", question.id));
+        let answer = right.filter(|_| self.dice.chance(70)).unwrap_or_else(|| "retry-zzzzz".to_owned());
+        let mut new = (*old).clone();
+        let annotations = new.metadata.annotations.get_or_insert_default();
+        if self.dice.chance(15) {
+            annotations.remove(ANSWER);
+        } else {
+            annotations.insert(ANSWER.to_owned(), answer);
+        }
+        let bypassed = self.dice.chance(10);
+        self.store(&old, new, bypassed);
+    }
+
+    /// Hands on the children.
+    pub fn meddles(&mut self) {
+        let count = i32::try_from(self.dice.below(5)).expect("below five");
+        match self.dice.below(10) {
+            0 => self.world.deployment = None,
+            1 => self.world.service = None,
+            2 => self.world.budget = None,
+            3 => self.redeploy(|deployment| deployment.spec.get_or_insert_default().replicas = Some(count)),
+            4 => self.redeploy(|deployment| {
+                let mut value = json!(deployment);
+                value["spec"]["template"]["spec"]["containers"][0]["image"] = json!("docker.io/library/hand:1");
+                *deployment = super::from_json(value);
+            }),
+            5 => self.redeploy(|deployment| drop(deployment.metadata.labels.take())),
+            6 => self.redeploy(|deployment| {
+                deployment.metadata.labels.get_or_insert_default().extend([("app.kubernetes.io/component".to_owned(), "hand".to_owned())]);
+            }),
+            7 | 8 if !self.world.pods.is_empty() => {
+                let at = self.dice.below(self.world.pods.len());
+                self.world.alter(at, |pod| turn(pod, false));
+            }
+            _ if !self.world.pods.is_empty() => drop(self.world.pods.remove(self.dice.below(self.world.pods.len()))),
+            _ => {}
+        }
+    }
+
+    fn redeploy(&mut self, change: impl FnOnce(&mut Deployment)) {
+        if self.world.our_deployment().is_none() {
+            return;
+        }
+        let Some(Live { it, owned }) = self.world.deployment.clone() else { return };
+        let mut it = (*it).clone();
+        change(&mut it);
+        self.world.set_deployment(Live { it: Arc::new(it), owned });
+    }
+
+    /// Somebody else's object comes under a free name, or goes.
+    fn takes_a_name(&mut self) {
+        let serial = self.world.serial;
+        match self.dice.below(6) {
+            0 if self.world.service.is_none() || self.dice.chance(40) => self.world.service = Some(stranger(serial)),
+            1 if self.world.budget.is_none() || self.dice.chance(40) => self.world.budget = Some(stranger(serial)),
+            2 if self.world.deployment.is_none() || self.dice.chance(20) => self.world.deployment = Some(stranger(serial)),
+            _ => self.strangers_go(),
+        }
+    }
+
+    /// Whatever stands under our names and is not ours goes away.
+    pub fn strangers_go(&mut self) {
+        let owner = self.world.owner().to_owned();
+        let ours = |meta: &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta| super::world::is_ours(meta, &owner);
+        self.world.service = self.world.service.take().filter(|live| ours(&live.it.metadata));
+        self.world.budget = self.world.budget.take().filter(|live| ours(&live.it.metadata));
+        self.world.deployment = self.world.deployment.take().filter(|live| ours(&live.it.metadata));
+    }
+
+    /// The object gets a deletionTimestamp, as a foreground deletion gives it.
+    pub fn deletes(&mut self) {
+        let Some(old) = self.world.object.clone() else { return };
+        let mut new = (*old).clone();
+        new.metadata.deletion_timestamp = Some(Time(self.world.now));
+        new.metadata.resource_version = Some(self.world.serial.to_string());
+        self.world.object = Some(Arc::new(new));
+    }
+}
