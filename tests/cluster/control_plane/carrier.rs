@@ -1,0 +1,121 @@
+//! What v1alpha1 cannot say is kept on every way through it; what would lose it is refused, see `refusals`.
+
+use super::attempts::object;
+use crate::harness::{Answer, Space, bash, shared};
+use serde_json::{Value, json};
+
+const OLD: &str = "memcacheds.v1alpha1.cache.example.com";
+
+/// Specs that between them set every field of v1.
+fn fixtures() -> Vec<(&'static str, Value)> {
+    let placed = json!({ "nodeSelector": { "type": "kwok" }, "tolerations": [{ "key": "disk", "operator": "Exists" }],
+        "priorityClassName": "system-cluster-critical", "imagePullSecrets": [{ "name": "pull" }],
+        "serviceAccountName": "default", "runtimeClassName": "plain",
+        "affinity": { "podAntiAffinity": { "preferredDuringSchedulingIgnoredDuringExecution": [{ "weight": 1,
+            "podAffinityTerm": { "topologyKey": "kubernetes.io/hostname", "labelSelector": { "matchLabels": { "a": "b" } } } }] } } });
+    let spread = json!({ "topologySpreadConstraints": [{ "maxSkew": 1, "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": { "matchLabels": { "pointsman.dev/kind": "Memcached" } } }] });
+    vec![
+        ("defaults", json!({})),
+        ("memory", json!({ "memory": "128Mi" })),
+        ("stopped", json!({ "replicas": 0, "maxItemSize": "2Mi" })),
+        ("connections", json!({ "replicas": 2, "maxConnections": 2048, "port": 12000, "image": "docker.io/library/memcached:1.6.38" })),
+        ("resources", json!({ "resources": { "requests": { "cpu": "20m" }, "limits": { "cpu": "1" } } })),
+        (
+            "labelled",
+            json!({ "podTemplate": { "metadata": { "labels": { "example.com/a": "b" }, "annotations": { "example.com/c": "d" } } } }),
+        ),
+        ("placed", json!({ "podTemplate": { "spec": placed } })),
+        ("spread", json!({ "replicas": 3, "podTemplate": { "spec": spread } })),
+    ]
+}
+
+/// One way through v1alpha1; the size that it asks for, where it asks for one.
+type Way = (&'static str, Option<i64>, fn(&Space, &str, &Value) -> Answer);
+
+/// The export as v1alpha1 shows it, with another size.
+fn resized(export: &Value, size: i64) -> String {
+    let mut object = export.clone();
+    object["spec"]["size"] = json!(size);
+    object.to_string()
+}
+
+/// An apply of an export comes last: from then on the carrier is what that user applies.
+const WAYS: [Way; 10] = [
+    ("label", None, |space, name, _| space.kubectl(&["label", &format!("{OLD}/{name}"), "example.com/team=payments"])),
+    ("annotate", None, |space, name, _| space.kubectl(&["annotate", &format!("{OLD}/{name}"), "example.com/note=hands"])),
+    ("patch", Some(4), |space, name, _| {
+        space.kubectl(&["patch", &format!("{OLD}/{name}"), "--type=merge", "--patch", r#"{"spec":{"size":4}}"#])
+    }),
+    ("json patch", Some(5), |space, name, _| {
+        let patch = r#"[{"op":"replace","path":"/spec/size","value":5}]"#;
+        space.kubectl(&["patch", &format!("{OLD}/{name}"), "--type=json", "--patch", patch])
+    }),
+    ("scale", Some(3), |space, name, _| space.kubectl(&["scale", &format!("{OLD}/{name}"), "--replicas=3"])),
+    ("edit", Some(6), |space, name, _| {
+        let editor = "sed -i 's/^  size: .*/  size: 6/'";
+        bash(&format!("KUBE_EDITOR=\"{editor}\" kubectl --namespace {} edit {OLD}/{name}", space.name))
+    }),
+    ("apply", Some(4), |space, name, _| space.apply(&object("v1alpha1", name, &json!({ "size": 4 })).to_string())),
+    ("server-side apply by another manager", Some(2), |space, name, _| {
+        let manifest = object("v1alpha1", name, &json!({ "size": 2 })).to_string();
+        space.kubectl_with(&["apply", "--server-side", "--field-manager=other", "--force-conflicts", "--filename", "-"], &manifest)
+    }),
+    ("replace by an export", Some(2), |space, _, export| space.kubectl_with(&["replace", "--filename", "-"], &resized(export, 2))),
+    ("apply of an export", Some(1), |space, _, export| space.apply(&resized(export, 1))),
+];
+
+fn spec(space: &Space, name: &str) -> Value {
+    space.object(&format!("mc/{name}"))["spec"].clone()
+}
+
+/// The object as v1alpha1 shows it, without what a new write may not name.
+fn export(space: &Space, name: &str) -> Value {
+    let mut export = space.object(&format!("{OLD}/{name}"));
+    for field in ["resourceVersion", "uid", "creationTimestamp", "generation"] {
+        export["metadata"].as_object_mut().unwrap().remove(field);
+    }
+    export.as_object_mut().unwrap().remove("status");
+    export
+}
+
+#[test]
+fn every_way_through_v1alpha1_keeps_what_it_cannot_say() {
+    let _turn = shared();
+    let space = Space::new("carrier");
+    for (name, fixture) in fixtures() {
+        space.kubectl_with(&["create", "--filename", "-"], &object("v1", name, &fixture).to_string()).ok();
+        for (way, size, walk) in WAYS {
+            let mut expected = spec(&space, name);
+            let mut answer = walk(&space, name, &export(&space, name));
+            // kubectl replaces what it has just read; the operator may have written its status in between.
+            for _ in 0..5 {
+                if answer.err.contains("the object has been modified") {
+                    answer = walk(&space, name, &export(&space, name));
+                }
+            }
+            assert_eq!(answer.code, 0, "{name}, {way}: {}", answer.text());
+            if let Some(size) = size {
+                expected["replicas"] = json!(size);
+            }
+            assert_eq!(spec(&space, name), expected, "{name}, {way}");
+        }
+    }
+}
+
+#[test]
+fn every_fixture_survives_an_export_through_either_version() {
+    let _turn = shared();
+    let space = Space::new("fixtures");
+    for (name, fixture) in fixtures() {
+        space.kubectl_with(&["create", "--filename", "-"], &object("v1", name, &fixture).to_string()).ok();
+        let (before, old) = (spec(&space, name), export(&space, name));
+        for (field, value) in fixture.as_object().unwrap() {
+            assert_eq!(before[field], *value, "{name}: {field} is not stored as it was written");
+        }
+        space.kubectl(&["delete", &format!("mc/{name}")]).ok();
+        space.kubectl_with(&["create", "--filename", "-"], &old.to_string()).ok();
+        assert_eq!(spec(&space, name), before, "{name} as v1 after its export through v1alpha1");
+        assert_eq!(export(&space, name)["spec"], old["spec"], "{name} as v1alpha1");
+    }
+}

@@ -1,0 +1,137 @@
+//! How many writes an object costs, counted in the API server's audit log.
+
+use crate::harness::outage::NoControllers;
+use crate::harness::{Space, alone, audit, eventually, memcached, moves, operator};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How often the operator asked for what in the namespace since `mark`.
+fn writes(mark: audit::Mark, space: &Space) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for entry in audit::writes(mark, &space.name) {
+        *counts.entry(entry.what()).or_default() += 1;
+    }
+    counts
+}
+
+fn counted(counts: &[(&str, usize)]) -> BTreeMap<String, usize> {
+    counts.iter().map(|(what, count)| ((*what).to_owned(), *count)).collect()
+}
+
+/// Does what Kubernetes' controllers do to a Deployment, in one write.
+#[track_caller]
+fn finish(space: &Space, name: &str) {
+    let deployment = space.object(&format!("deployment/{name}"));
+    let (generation, count) = (&deployment["metadata"]["generation"], &deployment["spec"]["replicas"]);
+    let status = format!(
+        r#"{{"status":{{"observedGeneration":{generation},"replicas":{count},"updatedReplicas":{count},"readyReplicas":{count},"availableReplicas":{count}}}}}"#
+    );
+    space.kubectl(&["patch", &format!("deployment/{name}"), "--subresource=status", "--type=merge", "--patch", &status]).ok();
+}
+
+#[test]
+fn from_create_to_ready_and_from_three_to_four_nothing_is_written_twice() {
+    let turn = alone();
+    let space = Space::new("counts");
+    operator(&["restart"]);
+    let _held = NoControllers::held(&turn);
+    let started = audit::mark();
+    space.memcached("cache", "{replicas: 3}");
+    space.reaches("cache", "Creating", 20);
+    let children = ["patch deployments", "patch poddisruptionbudgets", "patch services"];
+    eventually(20, "the children are made", || children.iter().all(|child| writes(started, &space).contains_key(*child)));
+    quiet();
+    finish(&space, "cache");
+    space.ready("cache");
+    quiet();
+    let once = [(children[0], 1), (children[1], 1), (children[2], 1), ("create events", 2), ("patch memcacheds/status", 2)];
+    assert_eq!(writes(started, &space), counted(&once), "from create to Ready");
+    let scaled = audit::mark();
+    space.patch("cache", r#"{"replicas":4}"#).ok();
+    eventually(20, "the Deployment is scaled", || space.object("deployment/cache")["spec"]["replicas"] == 4);
+    quiet();
+    finish(&space, "cache");
+    space.ready("cache");
+    quiet();
+    let once = [("patch deployments", 1), ("create events", 2), ("patch memcacheds/status", 2)];
+    assert_eq!(writes(scaled, &space), counted(&once), "from 3 to 4");
+    let entries = audit::since(started);
+    let gets: Vec<String> = entries.iter().filter(|entry| entry.by_operator() && entry.verb() == "get").map(audit::Entry::what).collect();
+    assert_eq!(gets, Vec::<String>::new(), "the operator reads what its caches hold");
+    let mine: Vec<audit::Entry> = entries.into_iter().filter(|entry| entry.namespace() == space.name).collect();
+    assert_eq!(moves::told(&mine), moves::to_tell(&moves::stored(&mine)), "one Event for each stored move");
+}
+
+/// Time for a write that should not come.
+fn quiet() {
+    std::thread::sleep(Duration::from_millis(1500));
+}
+
+/// Creates this many settled objects.
+#[track_caller]
+pub fn settled(space: &Space, count: usize) {
+    let manifest: Vec<String> = (0..count).map(|number| memcached(&format!("cache-{number}"), "{}")).collect();
+    space.kubectl_with(&["create", "--filename", "-"], &manifest.join("---\n")).ok();
+    space.kubectl(&["wait", "--for=condition=Ready", "mc", "--all", "--timeout=300s"]).ok();
+    quiet();
+}
+
+/// Nothing is written for `rest`, nor after a restart, and no child after a restart with another rendering.
+pub fn rests(space: &Space, count: usize, rest: Duration) {
+    settled(space, count);
+    let mark = audit::mark();
+    std::thread::sleep(rest);
+    assert_eq!(writes(mark, space), BTreeMap::new(), "{count} objects at rest for {rest:?}");
+    let mark = audit::mark();
+    operator(&["restart"]);
+    std::thread::sleep(Duration::from_secs(5));
+    assert_eq!(writes(mark, space), BTreeMap::new(), "after a restart with {count} settled objects");
+    another_rendering(space, count);
+}
+
+fn another_rendering(space: &Space, count: usize) {
+    let mark = audit::mark();
+    let _back = OrdinaryRendering;
+    operator(&["build-next"]);
+    operator(&["stop"]);
+    operator(&["start-next"]);
+    let newer = || {
+        let objects = space.object_list(&["mc"]);
+        let newer = |object: &serde_json::Value| object["status"]["conditions"].to_string().contains("NewerRendering");
+        objects.iter().filter(|object| newer(object)).count()
+    };
+    eventually(60, "every object says that another rendering is due", || newer() == count);
+    quiet();
+    let once = counted(&[("patch memcacheds/status", count)]);
+    assert_eq!(writes(mark, space), once, "after a restart with another rendering");
+    let rendering = |name: &str| {
+        let deployment = space.object(&format!("deployment/{name}"));
+        deployment["spec"]["template"]["metadata"]["annotations"]["pointsman.dev/renderer"].clone()
+    };
+    let mark = audit::mark();
+    space.patch("cache-0", r#"{"replicas":2}"#).ok();
+    space.ready("cache-0");
+    assert_eq!(rendering("cache-0"), serde_json::Value::Null, "a count alone rendered the pods anew");
+    assert_eq!(space.object("deployment/cache-0")["spec"]["replicas"], 2);
+    space.patch("cache-1", r#"{"maxConnections":2048}"#).ok();
+    space.ready("cache-1");
+    assert_eq!(rendering("cache-1"), "2", "a new spec is not rendered as this operator renders");
+    let on_deployments = audit::writes(mark, &space.name).iter().filter(|entry| entry.what() == "patch deployments").count();
+    assert_eq!(on_deployments, 2);
+    assert_eq!(newer(), count - 1);
+}
+
+/// The operator as it was installed, however the test ends.
+struct OrdinaryRendering;
+
+impl Drop for OrdinaryRendering {
+    fn drop(&mut self) {
+        crate::harness::bash(&format!("{} restart", crate::harness::repository().join("tests/cluster/operator").display()));
+    }
+}
+
+#[test]
+fn two_hundred_objects_at_rest_cost_nothing_and_an_upgrade_restarts_nobody() {
+    let _turn = alone();
+    rests(&Space::new("rest"), 200, Duration::from_secs(20));
+}

@@ -1,0 +1,165 @@
+//! Children that were changed by hand are mended, once; a stranger's are not.
+
+use crate::harness::{Answer, Space, audit, eventually, moves, shared};
+use std::time::{Duration, Instant};
+
+/// Makes an edit, waits until the object has been Degraded and is Ready again, and expects one
+/// write of the operator, on that child.
+#[track_caller]
+fn mended(space: &Space, child: &str, edit: &[&str]) {
+    space.all_told("cache");
+    let (start, moved) = (audit::mark(), || space.history("cache").len());
+    let before = moved();
+    space.kubectl(edit).ok();
+    let ways = ["Ready -ChildrenDrifted-> Degraded", "Degraded -ChildrenReady-> Ready"].map(str::to_owned);
+    eventually(30, &format!("{edit:?} is mended"), || space.history("cache").get(before..).is_some_and(|new| new.starts_with(&ways)));
+    // Whatever comes of it has half a back-off's time to show.
+    std::thread::sleep(Duration::from_secs(1));
+    let writes = audit::writes(start, &space.name);
+    let on_children: Vec<String> =
+        writes.iter().map(audit::Entry::what).filter(|what| !what.contains("memcacheds") && !what.contains("events")).collect();
+    assert_eq!(on_children, [format!("patch {child}")], "{edit:?}");
+    // Pods that the edit asked for may still come and go: that is told too.
+    let (events, after) = (writes.iter().filter(|entry| entry.what() == "create events").count(), moved());
+    // The history keeps ten.
+    assert!(events == after - before || (after == 10 && events >= 2), "{edit:?}: {events} Events, {before} moves before, {after} after");
+}
+
+#[test]
+fn a_deployment_that_was_changed_by_hand_is_mended_once() {
+    let _turn = shared();
+    let space = Space::new("drift");
+    space.memcached("cache", "{replicas: 2}");
+    space.ready("cache");
+    mended(&space, "deployments", &["set", "image", "deployment/cache", "memcached=example.com/other:1"]);
+    mended(&space, "deployments", &["scale", "deployment/cache", "--replicas=5"]);
+    mended(&space, "deployments", &["label", "deployment/cache", "app.kubernetes.io/component=other", "--overwrite"]);
+    mended(&space, "deployments", &["label", "deployment/cache", "app.kubernetes.io/managed-by-"]);
+    let deployment = space.object("deployment/cache");
+    assert_eq!(deployment["spec"]["replicas"], 2);
+    assert_eq!(deployment["spec"]["template"]["spec"]["containers"][0]["image"], "docker.io/library/memcached:1.6");
+    assert_eq!(deployment["metadata"]["labels"]["app.kubernetes.io/managed-by"], "pointsman");
+}
+
+#[test]
+fn a_service_and_a_budget_that_were_deleted_or_changed_are_mended_once() {
+    let _turn = shared();
+    let space = Space::new("drift");
+    space.memcached("cache", "{replicas: 2}");
+    space.ready("cache");
+    mended(&space, "services", &["delete", "service/cache"]);
+    mended(&space, "poddisruptionbudgets", &["delete", "poddisruptionbudget/cache"]);
+    mended(&space, "services", &["label", "service/cache", "app.kubernetes.io/managed-by-"]);
+    let ports = r#"[{"op":"replace","path":"/spec/ports/0/port","value":80}]"#;
+    mended(&space, "services", &["patch", "service/cache", "--type=json", "--patch", ports]);
+    assert_eq!(space.object("service/cache")["spec"]["ports"][0]["port"], 11211);
+}
+
+/// The API server lets no port's name repeat: ours must not be set beside the one that was renumbered.
+#[test]
+fn a_port_of_the_pods_that_was_renumbered_is_put_back() {
+    let _turn = shared();
+    let space = Space::new("renumbered");
+    space.memcached("cache", "{}");
+    space.ready("cache");
+    let renumbered = r#"[{"op":"replace","path":"/spec/template/spec/containers/0/ports/0/containerPort","value":80}]"#;
+    mended(&space, "deployments", &["patch", "deployment/cache", "--type=json", "--patch", renumbered]);
+    let deployment = space.object("deployment/cache");
+    assert_eq!(deployment["spec"]["template"]["spec"]["containers"][0]["ports"][0]["containerPort"], 11211);
+}
+
+/// A label or an annotation that we do not own is its owner's.
+#[test]
+fn what_others_add_to_a_child_is_left_alone() {
+    let _turn = shared();
+    let space = Space::new("others");
+    space.memcached("cache", "{replicas: 2}");
+    space.ready("cache");
+    space.all_told("cache");
+    let mark = audit::mark();
+    space.kubectl(&["label", "deployment/cache", "service/cache", "poddisruptionbudget/cache", "example.com/team=payments"]).ok();
+    space.kubectl(&["annotate", "deployment/cache", "example.com/note=hands"]).ok();
+    std::thread::sleep(Duration::from_secs(2));
+    let writes: Vec<String> = audit::writes(mark, &space.name).iter().map(audit::Entry::what).collect();
+    assert_eq!(writes, Vec::<String>::new());
+    assert_eq!(space.object("service/cache")["metadata"]["labels"]["example.com/team"], "payments");
+}
+
+/// Without our owner reference an object may be anybody's: it is asked about and not written.
+#[test]
+fn a_child_whose_owner_reference_is_taken_away_is_a_strangers() {
+    let _turn = shared();
+    let space = Space::new("disowned");
+    space.memcached("cache", "{}");
+    space.ready("cache");
+    let mark = audit::mark();
+    space.kubectl(&["patch", "service/cache", "--type=merge", "--patch", r#"{"metadata":{"ownerReferences":null}}"#]).ok();
+    space.reaches("cache", "HumanIntervention", 20);
+    let question = space.object("mc/cache")["status"]["intervention"].clone();
+    assert_eq!(question["reason"], "ChildConflict", "{question}");
+    assert_eq!(question["evidence"][0]["kind"], "Service", "{question}");
+    let version = space.object("service/cache")["metadata"]["resourceVersion"].clone();
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(space.object("service/cache")["metadata"]["resourceVersion"], version);
+    let writes = audit::writes(mark, &space.name);
+    assert!(!writes.iter().any(|entry| entry.resource() == "services"), "{writes:?}");
+    space.kubectl(&["delete", "service/cache"]).ok();
+    space.ready("cache");
+    assert_eq!(space.object("service/cache")["metadata"]["ownerReferences"][0]["kind"], "Memcached");
+}
+
+#[test]
+fn names_and_namespaces_are_kept_apart() {
+    let _turn = shared();
+    let (here, there) = (Space::new("here"), Space::new("there"));
+    here.memcached("one", "{replicas: 2}");
+    here.memcached("two", "{replicas: 3}");
+    there.memcached("one", "{replicas: 1}");
+    for (space, name, count) in [(&here, "one", 2), (&here, "two", 3), (&there, "one", 1)] {
+        space.ready(name);
+        let selector = format!("app.kubernetes.io/instance={name}");
+        eventually(20, "the pods of a deleted roll-out are gone", || space.object_list(&["pods", "--selector", &selector]).len() == count);
+        let owner = space.object(&format!("mc/{name}"))["metadata"]["uid"].clone();
+        for child in ["deployment", "service"] {
+            assert_eq!(space.object(&format!("{child}/{name}"))["metadata"]["ownerReferences"][0]["uid"], owner, "{child} {name}");
+        }
+    }
+    let mark = audit::mark();
+    here.kubectl(&["delete", "mc/one"]).ok();
+    eventually(30, "the children of the deleted one are gone", || {
+        here.object_list(&["deployments,services,poddisruptionbudgets"]).len() == 3
+    });
+    here.ready("two");
+    there.ready("one");
+    let writes: Vec<String> = audit::writes(mark, &there.name).iter().map(audit::Entry::what).collect();
+    assert_eq!(writes, Vec::<String>::new(), "the other namespace was written to");
+}
+
+/// Another writer who never gives up: each answers the other, ever more seldom.
+#[test]
+fn a_fight_with_another_writer_is_no_hot_loop() {
+    let _turn = shared();
+    let (mark, space) = (audit::mark(), Space::new("fight"));
+    space.memcached("cache", "{replicas: 2}");
+    space.ready("cache");
+    let from = audit::mark();
+    let end = Instant::now() + Duration::from_secs(20);
+    let mut edits = 0;
+    while Instant::now() < end {
+        let answer: Answer = space.kubectl(&["scale", "deployment/cache", "--replicas=3"]);
+        edits += usize::from(answer.code == 0);
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let writes = audit::writes(from, &space.name);
+    let count = |what: &str| writes.iter().filter(|entry| entry.what() == what).count();
+    let (mends, statuses) = (count("patch deployments"), count("patch memcacheds/status"));
+    println!("{edits} edits in 20 s met {mends} mends and {statuses} status writes");
+    assert!(edits > 20, "there was no fight");
+    assert!((2..=12).contains(&mends), "{mends} mends in 20 s");
+    assert!(statuses <= 60, "{statuses} status writes in 20 s");
+    eventually(90, "the last word is the spec's", || space.object("deployment/cache")["spec"]["replicas"] == 2);
+    space.kubectl(&["wait", "--for=condition=Ready", "mc/cache", "--timeout=90s"]).ok();
+    let mine: Vec<audit::Entry> = audit::since(mark).into_iter().filter(|entry| entry.namespace() == space.name).collect();
+    let declared = moves::declared();
+    assert!(moves::stored(&mine).iter().all(|one| declared.contains(&one.arrow)));
+}

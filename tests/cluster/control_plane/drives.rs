@@ -1,0 +1,213 @@
+//! Ways through the lifecycle, each a user's day; together they take every move.
+
+use crate::harness::pool::Pool;
+use crate::harness::{Space, eventually};
+
+/// One way.
+pub type Drive = fn(&Space);
+
+/// Every way, with the name of its namespace.
+pub const ALL: &[(&str, Drive)] = &[
+    ("life", life),
+    ("first", first),
+    ("stillborn", stillborn),
+    ("rollout", rollout),
+    ("rollout-end", rollout_ends),
+    ("scaling", scaling),
+    ("scaling-stuck", scaling_stuck),
+    ("lost", lost),
+    ("lost-ends", lost_ends),
+    ("stranger", stranger),
+    ("stopped", stopped),
+];
+
+const NONE: &str = "example.com/no-such:1";
+const NEITHER: &str = "example.com/no-such:2";
+
+/// Where questions are waited for: the deadlines of `tests/run`, and some.
+const ASKS: u64 = 60;
+
+fn asks(space: &Space) {
+    space.reaches("cache", "HumanIntervention", ASKS);
+}
+
+fn image(image: &str) -> String {
+    format!(r#"{{"image":"{image}"}}"#)
+}
+
+/// Waits until the history's last moves are these.
+#[track_caller]
+fn went(space: &Space, ways: &[&str]) {
+    let arrows: Vec<(String, String)> = ways.windows(2).map(|pair| (pair[0].to_owned(), pair[1].to_owned())).collect();
+    eventually(30, &format!("cache went {ways:?}"), || {
+        let moves = space.object("mc/cache")["status"]["history"].as_array().cloned().unwrap_or_default();
+        let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let moves: Vec<(String, String)> = moves.iter().map(|one| (word(&one["from"]), word(&one["to"]))).collect();
+        moves.ends_with(&arrows)
+    });
+}
+
+fn lose_a_pod(space: &Space) {
+    let pod = space.kubectl(&["get", "pods", "--output=name", "--field-selector=status.phase=Running"]).ok();
+    let pod = pod.lines().next().expect("a pod runs").to_owned();
+    space.kubectl(&["delete", &pod, "--wait=false"]).ok();
+}
+
+fn disown_the_service(space: &Space) -> String {
+    let owners = space.object("service/cache")["metadata"]["ownerReferences"].to_string();
+    space.kubectl(&["patch", "service/cache", "--type=merge", "--patch", r#"{"metadata":{"ownerReferences":null}}"#]).ok();
+    owners
+}
+
+fn life(space: &Space) {
+    space.held_memcached("cache", "{replicas: 2}");
+    went(space, &["Pending", "Creating", "Ready"]);
+    space.patch("cache", r#"{"maxConnections":2048}"#).ok();
+    went(space, &["Ready", "Updating", "Ready"]);
+    space.patch("cache", r#"{"replicas":3}"#).ok();
+    went(space, &["Ready", "Scaling", "Ready"]);
+    space.kubectl(&["delete", "service/cache"]).ok();
+    went(space, &["Ready", "Degraded", "Ready"]);
+    space.patch("cache", r#"{"replicas":0}"#).ok();
+    went(space, &["Ready", "Scaling", "Stopped"]);
+    space.patch("cache", r#"{"maxConnections":4096}"#).ok();
+    went(space, &["Stopped", "Updating", "Stopped"]);
+    space.patch("cache", r#"{"replicas":1}"#).ok();
+    went(space, &["Stopped", "Scaling", "Ready"]);
+    space.delete_held("cache");
+}
+
+fn first(space: &Space) {
+    space.memcached("cache", &format!("{{image: {NONE}}}"));
+    space.reaches("cache", "Creating", 30);
+    space.patch("cache", &image(NEITHER)).ok();
+    went(space, &["Pending", "Creating", "Creating"]);
+    asks(space);
+    space.patch("cache", r#"{"image":null}"#).ok();
+    went(space, &["Creating", "HumanIntervention", "Creating", "Ready"]);
+}
+
+fn stillborn(space: &Space) {
+    space.held_memcached("cache", &format!("{{image: {NONE}}}"));
+    space.reaches("cache", "Creating", 30);
+    space.delete_held("cache");
+    space.kubectl(&["wait", "--for=delete", "mc/cache", "--timeout=30s"]).ok();
+    space.held_memcached("cache", "{replicas: 0}");
+    went(space, &["Pending", "Creating", "Stopped"]);
+    space.delete_held("cache");
+}
+
+fn rollout(space: &Space) {
+    space.memcached("cache", "{replicas: 2}");
+    space.reaches("cache", "Ready", 30);
+    space.patch("cache", &image(NONE)).ok();
+    space.reaches("cache", "Updating", 30);
+    space.patch("cache", &image(NEITHER)).ok();
+    went(space, &["Ready", "Updating", "Updating"]);
+    asks(space);
+    space.answer("cache", "retry").ok();
+    went(space, &["Updating", "HumanIntervention", "Updating"]);
+    asks(space);
+    space.patch("cache", r#"{"image":null}"#).ok();
+    went(space, &["Updating", "HumanIntervention", "Updating", "Ready"]);
+}
+
+fn rollout_ends(space: &Space) {
+    space.held_memcached("cache", "{}");
+    space.reaches("cache", "Ready", 30);
+    space.patch("cache", &image(NONE)).ok();
+    space.reaches("cache", "Updating", 30);
+    space.delete_held("cache");
+}
+
+fn scaling(space: &Space) {
+    let pool = Pool::new(space);
+    space.memcached("cache", &format!("{{{}}}", pool.field()));
+    space.reaches("cache", "Ready", 30);
+    pool.close();
+    space.patch("cache", r#"{"replicas":2}"#).ok();
+    space.reaches("cache", "Scaling", 30);
+    space.patch("cache", r#"{"replicas":3}"#).ok();
+    went(space, &["Ready", "Scaling", "Scaling"]);
+    space.patch("cache", r#"{"maxConnections":2048}"#).ok();
+    went(space, &["Scaling", "Scaling", "Updating"]);
+    pool.open();
+    went(space, &["Scaling", "Updating", "Ready"]);
+}
+
+fn scaling_stuck(space: &Space) {
+    let pool = Pool::new(space);
+    space.held_memcached("cache", &format!("{{{}}}", pool.field()));
+    space.reaches("cache", "Ready", 30);
+    pool.close();
+    space.patch("cache", r#"{"replicas":2}"#).ok();
+    asks(space);
+    space.patch("cache", r#"{"replicas":3}"#).ok();
+    space.answer("cache", "retry").ok();
+    went(space, &["Scaling", "HumanIntervention", "Scaling"]);
+    space.delete_held("cache");
+}
+
+fn lost(space: &Space) {
+    let pool = Pool::new(space);
+    space.memcached("cache", &format!("{{replicas: 2, {}}}", pool.field()));
+    space.reaches("cache", "Ready", 30);
+    pool.close();
+    lose_a_pod(space);
+    asks(space);
+    space.answer("cache", "retry").ok();
+    went(space, &["Degraded", "HumanIntervention", "Degraded"]);
+    asks(space);
+    pool.open();
+    went(space, &["Degraded", "HumanIntervention", "Ready"]);
+}
+
+fn lost_ends(space: &Space) {
+    let pool = Pool::new(space);
+    space.held_memcached("cache", &format!("{{replicas: 2, {}}}", pool.field()));
+    space.reaches("cache", "Ready", 30);
+    pool.close();
+    lose_a_pod(space);
+    space.reaches("cache", "Degraded", 30);
+    space.patch("cache", r#"{"replicas":1}"#).ok();
+    went(space, &["Ready", "Degraded", "Scaling", "Ready"]);
+    lose_a_pod(space);
+    space.reaches("cache", "Degraded", 30);
+    space.patch("cache", r#"{"maxConnections":2048}"#).ok();
+    went(space, &["Ready", "Degraded", "Updating"]);
+    pool.open();
+    went(space, &["Degraded", "Updating", "Ready"]);
+    pool.close();
+    lose_a_pod(space);
+    space.reaches("cache", "Degraded", 30);
+    space.delete_held("cache");
+}
+
+fn stranger(space: &Space) {
+    space.kubectl(&["create", "service", "clusterip", "cache", "--tcp=80"]).ok();
+    space.held_memcached("cache", "{}");
+    asks(space);
+    space.answer("cache", "retry").ok();
+    went(space, &["Pending", "HumanIntervention", "HumanIntervention"]);
+    space.kubectl(&["delete", "service/cache"]).ok();
+    went(space, &["HumanIntervention", "Creating", "Ready"]);
+    disown_the_service(space);
+    went(space, &["Ready", "HumanIntervention"]);
+    space.delete_held("cache");
+}
+
+fn stopped(space: &Space) {
+    space.memcached("cache", "{}");
+    space.reaches("cache", "Ready", 30);
+    space.patch("cache", r#"{"replicas":0}"#).ok();
+    space.reaches("cache", "Stopped", 30);
+    let owners = disown_the_service(space);
+    went(space, &["Stopped", "HumanIntervention"]);
+    let back = format!(r#"{{"metadata":{{"ownerReferences":{owners}}}}}"#);
+    space.kubectl(&["patch", "service/cache", "--type=merge", "--patch", &back]).ok();
+    went(space, &["Stopped", "HumanIntervention", "Stopped"]);
+    disown_the_service(space);
+    went(space, &["Stopped", "HumanIntervention"]);
+    space.kubectl(&["delete", "service/cache"]).ok();
+    went(space, &["Stopped", "HumanIntervention", "Degraded", "Stopped"]);
+}

@@ -1,0 +1,18 @@
+//! Against a real API server with real controllers; the pods are played.
+
+mod arrows;
+mod attempts;
+mod carrier;
+mod certificates;
+pub mod counts;
+mod drift;
+mod drives;
+mod gone;
+mod older;
+mod plans;
+mod questions;
+mod readme;
+mod refusal_cases;
+mod refusals;
+mod scale;
+pub mod wait;

@@ -1,0 +1,88 @@
+//! Objects that were stored under an older definition, one that knew v1alpha1 alone and bound nothing.
+
+use crate::harness::outage::NoOperator;
+use crate::harness::{Space, alone, eventually, kubectl, kubectl_with, repository};
+use serde_json::json;
+
+const DEFINITION: &str = "customresourcedefinition/memcacheds.cache.example.com";
+
+fn older_definition() -> String {
+    let spec = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+        "properties": { "size": { "type": "integer", "format": "int32" } } });
+    let status = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": { "name": "memcacheds.cache.example.com" },
+        "spec": {
+            "group": "cache.example.com", "scope": "Namespaced",
+            "names": { "kind": "Memcached", "listKind": "MemcachedList", "plural": "memcacheds", "singular": "memcached", "shortNames": ["mc"] },
+            "versions": [{ "name": "v1alpha1", "served": true, "storage": true, "subresources": { "status": {} },
+                "schema": { "openAPIV3Schema": { "type": "object", "properties": { "spec": spec, "status": status } } } }],
+        },
+    })
+    .to_string()
+}
+
+fn stored(name: &str, spec: &str) -> String {
+    format!("apiVersion: cache.example.com/v1alpha1\nkind: Memcached\nmetadata: {{name: {name}}}\n{spec}")
+}
+
+/// Every object goes with the definition: the test holds the cluster for itself.
+#[track_caller]
+fn replaced_by_the_older_one() {
+    kubectl(&["delete", DEFINITION, "--timeout=60s"]).ok();
+    kubectl_with(&["create", "--filename", "-"], &older_definition()).ok();
+    kubectl(&["wait", "--for=condition=Established", DEFINITION, "--timeout=30s"]).ok();
+}
+
+/// The state, empty while the conversion cannot be asked yet: the bundle of the new definition is still to come.
+fn state(space: &Space, name: &str) -> String {
+    space.kubectl(&["get", &format!("mc/{name}"), "--output", "jsonpath={.status.state}"]).out
+}
+
+#[test]
+fn objects_of_an_older_definition_are_all_read_and_the_bad_ones_are_asked_about() {
+    let turn = alone();
+    let outage = NoOperator::stopped(&turn);
+    replaced_by_the_older_one();
+    let space = Space::new("older");
+    let objects = [
+        stored("good", "spec: {size: 3}\n"),
+        stored("absent", "spec: {}\n"),
+        stored("bare", ""),
+        stored("negative", "spec: {size: -1}\n"),
+        stored("huge", "spec: {size: 2000}\n"),
+        stored("unknown", "spec: {size: 1, colour: blue}\n"),
+        stored("1st-cache", "spec: {size: 1}\n"),
+        stored(&"a".repeat(60), "spec: {size: 1}\n"),
+        stored("ill", "spec: {size: 1, v1: {memory: 17, port: eleven, resources: [1]}}\n"),
+    ];
+    eventually(20, "the older definition is served", || {
+        space.kubectl_with(&["create", "--dry-run=server", "--filename", "-"], &objects[0]).code == 0
+    });
+    space.kubectl_with(&["create", "--filename", "-"], &objects.join("---\n")).ok();
+    // As an administrator installs a release over the one before.
+    kubectl(&["replace", "--filename", repository().join("crds/memcacheds.cache.example.com.yaml").to_str().unwrap()]).ok();
+    drop(outage);
+    for name in ["good", "absent", "bare", "unknown"] {
+        eventually(60, "a good object is Ready", || state(&space, name) == "Ready");
+    }
+    for (name, field) in [("negative", "spec.replicas: -1 is not from 0 to "), ("huge", "spec.replicas: 2000 is not from 0 to ")] {
+        eventually(60, "a bad object is asked about", || state(&space, name) == "HumanIntervention");
+        let question = space.object(&format!("mc/{name}"))["status"]["intervention"].clone();
+        assert_eq!(question["reason"], "SpecInvalid", "{question}");
+        assert!(question["evidence"].to_string().contains(field), "{question}");
+        assert_eq!(space.object(&format!("deployment/{name}")), serde_json::Value::Null, "something was made of an invalid spec");
+    }
+    // A name that would be refused today freezes nothing.
+    eventually(60, "an object with an old name has a state", || state(&space, "1st-cache") == "Creating");
+    space.kubectl(&["label", "mc/1st-cache", "example.com/team=payments"]).ok();
+    assert_eq!(space.object_list(&["mc"]).len(), objects.len(), "an object was lost");
+    assert_eq!(space.object_list(&["memcacheds.v1alpha1.cache.example.com"]).len(), objects.len(), "an object cannot be read");
+    assert_eq!(space.object("mc/good")["spec"]["replicas"], 3);
+    // Both answers of a person: mend it, or let it go.
+    space.patch("negative", r#"{"replicas":2}"#).ok();
+    space.ready("negative");
+    space.kubectl(&["delete", "mc/huge", "mc/ill", "--timeout=30s"]).ok();
+    space.kubectl(&["delete", "mc/1st-cache", "--cascade=foreground", "--timeout=30s"]).ok();
+}

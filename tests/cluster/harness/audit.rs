@@ -1,0 +1,90 @@
+//! The API server's own record of who wrote what: the only witness that counts.
+
+use serde_json::Value;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+
+/// A place in the audit log; what comes later can be read from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark(u64);
+
+/// One request that was answered.
+#[derive(Clone, Debug)]
+pub struct Entry(pub Value);
+
+/// The end of the log as it is now.
+pub fn mark() -> Mark {
+    Mark(std::fs::metadata(path()).unwrap().len())
+}
+
+/// What was asked since `mark`.
+pub fn since(mark: Mark) -> Vec<Entry> {
+    let mut file = File::open(path()).unwrap();
+    file.seek(SeekFrom::Start(mark.0)).unwrap();
+    let mut text = String::new();
+    file.read_to_string(&mut text).unwrap();
+    // The last line may still be on its way.
+    text.lines().filter_map(|line| serde_json::from_str(line).ok().map(Entry)).collect()
+}
+
+fn path() -> String {
+    std::env::var("POINTSMAN_AUDIT_LOG").expect("no cluster: run tests/run")
+}
+
+impl Entry {
+    /// Did our operator ask?
+    pub fn by_operator(&self) -> bool {
+        self.0["user"]["username"] == "system:serviceaccount:pointsman-system:pointsman"
+    }
+
+    /// Was it a write that was carried out?
+    pub fn is_write(&self) -> bool {
+        let verb = self.verb();
+        ["create", "update", "patch", "delete", "deletecollection"].contains(&verb.as_str()) && self.code() < 300
+    }
+
+    /// The HTTP code of the answer.
+    pub fn code(&self) -> u64 {
+        self.0["responseStatus"]["code"].as_u64().unwrap_or_default()
+    }
+
+    /// The verb.
+    pub fn verb(&self) -> String {
+        self.0["verb"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The resource, with its subresource: `memcacheds/status`.
+    pub fn resource(&self) -> String {
+        let word = |key: &str| self.0["objectRef"][key].as_str().unwrap_or_default().to_owned();
+        match word("subresource").as_str() {
+            "" => word("resource"),
+            subresource => format!("{}/{subresource}", word("resource")),
+        }
+    }
+
+    /// The namespace of the object.
+    pub fn namespace(&self) -> String {
+        self.0["objectRef"]["namespace"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The name of the object.
+    pub fn name(&self) -> String {
+        let named = self.0["objectRef"]["name"].as_str().or(self.0["responseObject"]["metadata"]["name"].as_str());
+        named.unwrap_or_default().to_owned()
+    }
+
+    /// `verb resource`, as in `patch memcacheds/status`.
+    pub fn what(&self) -> String {
+        format!("{} {}", self.verb(), self.resource())
+    }
+
+    /// The body that was sent.
+    pub fn body(&self) -> &Value {
+        &self.0["requestObject"]
+    }
+}
+
+/// The operator's writes in a namespace since `mark`.
+pub fn writes(mark: Mark, namespace: &str) -> Vec<Entry> {
+    since(mark).into_iter().filter(|entry| entry.by_operator() && entry.is_write() && entry.namespace() == namespace).collect()
+}

@@ -1,0 +1,238 @@
+//! What every cluster test is written with: kubectl, a namespace of its own, the audit log, the operator.
+
+pub mod audit;
+pub mod golden;
+pub mod moves;
+pub mod outage;
+pub mod pool;
+pub mod wire;
+
+use serde_json::Value;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
+
+static CLUSTER: RwLock<()> = RwLock::new(());
+
+/// Held by a test that others may run beside.
+pub fn shared() -> RwLockReadGuard<'static, ()> {
+    CLUSTER.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Held by a test that stops the operator or counts its writes.
+pub fn alone() -> RwLockWriteGuard<'static, ()> {
+    CLUSTER.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// What a command answered.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Its exit code.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error, warnings included.
+    pub err: String,
+}
+
+impl Answer {
+    /// Standard output of a command that must have succeeded.
+    #[track_caller]
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, 0, "{}{}", self.out, self.err);
+        self.out
+    }
+
+    /// All that was printed, as a person sees it.
+    pub fn text(&self) -> String {
+        format!("{}{}", self.err, self.out)
+    }
+}
+
+/// Runs kubectl.
+pub fn kubectl(arguments: &[&str]) -> Answer {
+    kubectl_with(arguments, "")
+}
+
+/// Runs kubectl with standard input.
+pub fn kubectl_with(arguments: &[&str], input: &str) -> Answer {
+    run(Command::new("kubectl").args(arguments), input)
+}
+
+/// Runs a line as a person would who copied it into a shell.
+pub fn bash(line: &str) -> Answer {
+    run(Command::new("bash").args(["-c", line]), "")
+}
+
+/// Runs the script that starts and stops the operator.
+#[track_caller]
+pub fn operator(arguments: &[&str]) -> String {
+    run(Command::new(repository().join("tests/cluster/operator")).args(arguments), "").ok()
+}
+
+/// The root of the checkout.
+pub fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn run(command: &mut Command, input: &str) -> Answer {
+    assert!(std::env::var_os("POINTSMAN_TIER").is_some(), "no cluster: run tests/run, or eval \"$(tests/cluster/bed env)\" first");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Answer { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// Asks until it is so; fails with `what` when it is not so in time.
+#[track_caller]
+pub fn eventually(seconds: u64, what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(seconds);
+    while !is_so() {
+        assert!(Instant::now() < end, "not so after {seconds} s: {what}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// A namespace of the test's own; it goes when the test ends.
+#[derive(Debug)]
+pub struct Space {
+    /// Its name.
+    pub name: String,
+}
+
+impl Space {
+    /// Makes one whose name starts with `name`.
+    #[track_caller]
+    pub fn new(name: &str) -> Self {
+        let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos();
+        let name = format!("{name}-{nanos:08x}");
+        kubectl(&["create", "namespace", &name]).ok();
+        Space { name }
+    }
+
+    /// Runs kubectl in the namespace.
+    pub fn kubectl(&self, arguments: &[&str]) -> Answer {
+        kubectl(&[&["--namespace", &self.name], arguments].concat())
+    }
+
+    /// Runs kubectl in the namespace, with standard input.
+    pub fn kubectl_with(&self, arguments: &[&str], input: &str) -> Answer {
+        kubectl_with(&[&["--namespace", &self.name], arguments].concat(), input)
+    }
+
+    /// Applies a manifest, client-side.
+    pub fn apply(&self, manifest: &str) -> Answer {
+        kubectl_with(&["--namespace", &self.name, "apply", "--filename", "-"], manifest)
+    }
+
+    /// Creates a v1 Memcached with these fields of the spec, in YAML's flow style.
+    #[track_caller]
+    pub fn memcached(&self, name: &str, spec: &str) {
+        self.apply(&memcached(name, spec)).ok();
+    }
+
+    /// Creates a v1 Memcached that stays for a while when it is deleted, so that `Deleting` can be seen.
+    #[track_caller]
+    pub fn held_memcached(&self, name: &str, spec: &str) {
+        let manifest = memcached(name, spec).replace("metadata: {", "metadata: {finalizers: [example.com/hold], ");
+        self.apply(&manifest).ok();
+    }
+
+    /// Deletes a held Memcached, waits until the operator has seen it, and lets it go.
+    #[track_caller]
+    pub fn delete_held(&self, name: &str) {
+        self.kubectl(&["delete", &format!("mc/{name}"), "--wait=false"]).ok();
+        self.reaches(name, "Deleting", 30);
+        self.release(name);
+    }
+
+    /// Takes the finalizers off.
+    #[track_caller]
+    pub fn release(&self, name: &str) {
+        self.kubectl(&["patch", &format!("mc/{name}"), "--type=merge", "--patch", r#"{"metadata":{"finalizers":null}}"#]).ok();
+    }
+
+    /// Changes fields of a Memcached's spec, given as JSON.
+    pub fn patch(&self, name: &str, spec: &str) -> Answer {
+        self.kubectl(&["patch", &format!("mc/{name}"), "--type=merge", "--patch", &format!("{{\"spec\":{spec}}}")])
+    }
+
+    /// Runs the command that the open question offers for `verb`.
+    #[track_caller]
+    pub fn answer(&self, name: &str, verb: &str) -> Answer {
+        let question = self.object(&format!("mc/{name}"))["status"]["intervention"].clone();
+        let offers = question["answers"].as_array().cloned().unwrap_or_default();
+        let offer = offers.iter().find(|offer| offer["verb"] == verb);
+        let offer = offer.unwrap_or_else(|| panic!("{verb} is not offered: {question}"));
+        bash(offer["command"].as_str().unwrap())
+    }
+
+    /// An object as JSON; `Null` when there is none.
+    #[track_caller]
+    pub fn object(&self, what: &str) -> Value {
+        let answer = self.kubectl(&["get", what, "--output", "json", "--ignore-not-found"]).ok();
+        if answer.is_empty() { Value::Null } else { serde_json::from_str(&answer).unwrap() }
+    }
+
+    /// The objects that `kubectl get WHAT` lists.
+    #[track_caller]
+    pub fn object_list(&self, what: &[&str]) -> Vec<Value> {
+        let answer = self.kubectl(&[&["get", "--output=json"], what].concat()).ok();
+        let list: Value = serde_json::from_str(&answer).unwrap();
+        list["items"].as_array().unwrap().clone()
+    }
+
+    /// Waits until a Memcached is in `state`. One kubectl that watches: many that poll would keep the machine busy.
+    #[track_caller]
+    pub fn reaches(&self, name: &str, state: &str, seconds: u64) {
+        let (object, timeout) = (format!("mc/{name}"), format!("--timeout={seconds}s"));
+        let answer = self.kubectl(&["wait", &object, &format!("--for=jsonpath={{.status.state}}={state}"), &timeout]);
+        let status = || self.object(&object)["status"].to_string();
+        assert!(answer.code == 0, "{name} is not {state} after {seconds} s: {}{}", answer.err, status());
+    }
+
+    /// Waits as a user would.
+    #[track_caller]
+    pub fn ready(&self, name: &str) {
+        self.kubectl(&["wait", "--for=condition=Ready", &format!("mc/{name}"), "--timeout=60s"]).ok();
+    }
+
+    /// Waits until every move so far is told by an Event: they are written after the status.
+    #[track_caller]
+    pub fn all_told(&self, name: &str) {
+        let told = || {
+            let events = self.object_list(&["events.events.k8s.io"]);
+            events.iter().filter(|event| event["regarding"]["name"] == name && event["regarding"]["kind"] == "Memcached").count()
+        };
+        eventually(10, "every move is told", || told() >= self.history(name).len());
+    }
+
+    /// The states that a Memcached went through, as its history tells.
+    #[track_caller]
+    pub fn history(&self, name: &str) -> Vec<String> {
+        let object = self.object(&format!("mc/{name}"));
+        let word = |entry: &Value, key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+        let moves = object["status"]["history"].as_array().cloned().unwrap_or_default();
+        moves.iter().map(|entry| format!("{} -{}-> {}", word(entry, "from"), word(entry, "cause"), word(entry, "to"))).collect()
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        // What a test that failed held must not stay for ever.
+        let held =
+            self.kubectl(&["get", "mc", "--output", r"jsonpath={range .items[?(@.metadata.finalizers)]}mc/{.metadata.name} {end}"]).out;
+        for object in held.split_whitespace() {
+            self.kubectl(&["patch", object, "--type=merge", "--patch", r#"{"metadata":{"finalizers":null}}"#]);
+        }
+        kubectl(&["delete", "namespace", &self.name, "--wait=false"]);
+    }
+}
+
+/// A v1 manifest.
+pub fn memcached(name: &str, spec: &str) -> String {
+    format!("apiVersion: cache.example.com/v1\nkind: Memcached\nmetadata: {{name: {name}}}\nspec: {spec}\n")
+}

@@ -1,0 +1,45 @@
+//! Nodes that a test opens and closes: pods that exist stay, new ones wait for a node.
+
+use super::{Space, kubectl};
+
+/// The node that the pool opens.
+const NODE: &str = "fake-0";
+
+/// A pool for the pods of one namespace.
+#[derive(Debug)]
+pub struct Pool {
+    label: String,
+}
+
+impl Pool {
+    /// An open pool.
+    #[track_caller]
+    pub fn new(space: &Space) -> Self {
+        let pool = Pool { label: format!("example.com/{}", space.name) };
+        pool.open();
+        pool
+    }
+
+    /// The field of a spec that binds pods to the pool, in YAML's flow style.
+    pub fn field(&self) -> String {
+        format!("podTemplate: {{spec: {{nodeSelector: {{{}: open}}}}}}", self.label)
+    }
+
+    /// Waiting pods are scheduled.
+    #[track_caller]
+    pub fn open(&self) {
+        kubectl(&["label", "node", NODE, "--overwrite", &format!("{}=open", self.label)]).ok();
+    }
+
+    /// New pods are not scheduled.
+    #[track_caller]
+    pub fn close(&self) {
+        kubectl(&["label", "node", NODE, &format!("{}-", self.label)]).ok();
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        kubectl(&["label", "node", NODE, &format!("{}-", self.label)]);
+    }
+}
