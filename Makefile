@@ -1,0 +1,37 @@
+# The two commands: `make demo` shows it, `make test` checks it. Both install what they miss.
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pointsman
+# Shared by every checkout on this machine, so that a fresh clone does not build the world anew.
+export CARGO_TARGET_DIR ?= $(CACHE)/target
+export PATH := $(CACHE)/tools/bin:$(PATH)
+
+.PHONY: test test-long demo cluster down generate quick
+
+## Everything that is checked in under 12 minutes, warm.
+test:
+	tests/run test
+
+## What takes longer: larger searches, hundreds of rounds, a thousand objects.
+test-long:
+	tests/run long
+
+## Apply, scale, refuse, break, mend and delete a Memcached on a real cluster, told step by step.
+demo:
+	tests/demo/run
+
+## A cluster with the operator in it, until `make down`.
+cluster:
+	tests/cluster/bed up auto
+	tests/cluster/operator build
+	tests/cluster/operator install
+	@echo 'eval "$$(tests/cluster/bed env)" and try: kubectl apply -f examples/memcached-v1alpha1.yaml'
+
+down:
+	tests/cluster/bed down
+
+## Prints all that follows from the code.
+generate:
+	cargo run --quiet --bin generate
+
+## The pure core, in seconds.
+quick:
+	cargo test --quiet --lib --test soundness --test memcached
