@@ -1,10 +1,11 @@
 //! Does a child still say what we wrote? Only the fields that we own are compared.
 
+use super::order::patch_of;
 use json_patch::{Patch, PatchOperation, ReplaceOperation, TestOperation};
 use jsonptr::PointerBuf;
 use kube::Resource;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// What the API server tells ports apart by.
 const KEYS_OF_PORTS: [&str; 3] = ["port", "containerPort", "protocol"];
@@ -21,12 +22,7 @@ pub fn differences(live: &Value, wanted: &Value) -> Patch {
 pub fn renumbered<T: Resource + Serialize>(live: &T, wanted: &Value) -> Option<Patch> {
     let mut operations = Vec::new();
     ports(&serde_json::to_value(live).unwrap_or_default(), wanted, &PointerBuf::root(), &mut operations);
-    if operations.is_empty() {
-        return None;
-    }
-    let uid = TestOperation { path: PointerBuf::from_tokens(["metadata", "uid"]), value: json!(live.meta().uid) };
-    operations.insert(0, PatchOperation::Test(uid));
-    Some(Patch(operations))
+    (!operations.is_empty()).then(|| patch_of(live, operations))
 }
 
 fn ports(live: &Value, wanted: &Value, at: &PointerBuf, operations: &mut Vec<PatchOperation>) {
@@ -112,6 +108,7 @@ fn is_empty(value: &Value) -> bool {
 mod tests {
     use super::*;
     use k8s_openapi::api::core::v1::Service;
+    use serde_json::json;
 
     #[test]
     fn a_renumbered_port_is_put_back_in_its_place() {

@@ -70,7 +70,7 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation
     let known = review.old.map_or(Known { last_good: None, applied: None }, Known::of);
     let phase = review.old.and_then(HasStatus::status).map_or(K::START, status::Status::phase);
     let judged = plan::<K>(review.new, review.settings).and_then(|plan| Ok((K::changes(&known, &plan)?, plan)));
-    let (raised, plan) = match judged {
+    let (mut raised, plan) = match judged {
         Ok(judged) => judged,
         Err(faults) => return violations.extend(faults),
     };
@@ -81,8 +81,11 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation
         ));
     }
     let consequence = review.old.and_then(|_| K::consequence(&known, &plan, &raised));
-    let held = question(review).is_some_and(|question| question.about == status::about(&spec));
-    if consequence.is_some() || held || review.dry_run {
+    let held = question(review).map(|question| question.about == status::about(&spec));
+    if held == Some(false) {
+        raised.insert(K::RENEWAL);
+    }
+    if consequence.is_some() || held == Some(true) || review.dry_run {
         warnings.push(planned(review, phase, (raised, K::success(&plan)), consequence));
     }
 }
@@ -121,35 +124,28 @@ fn planned<K: Served>(
     (mut raised, success): (BTreeSet<K::Event>, Option<K::Event>),
     consequence: Option<String>,
 ) -> String {
-    let question = question(review);
-    if question.is_some_and(|question| question.about != status::about(&K::Spec::from(review.new))) {
-        raised.insert(K::RENEWAL);
-    }
     if review.old.and_then(HasStatus::status).is_none_or(|status| status.last_good.is_none()) {
         raised.insert(K::first_time());
     }
     let path: Vec<String> = preview::<K>(phase, &raised, success).into_iter().map(Word::text).collect();
-    let fate = match question {
+    let fate = match question(review) {
         Some(question) if path.len() == 1 => format!("held while {} asks; the answers are: {}", question.reason.word(), question.legal()),
         _ => path.join(" -> "),
     };
     let consequence = consequence.map(|text| format!("; {text}")).unwrap_or_default();
     let mut line = format!("{}: {fate}{consequence}", title::<K>(review.new));
-    while line.len() > PLAN_BYTES {
-        line.pop();
-    }
+    line.truncate(line.floor_char_boundary(PLAN_BYTES));
     line
 }
 
 fn answer_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation>, warnings: &mut Vec<String>) {
     let Some(answer) = changed(review, ANSWER) else { return };
     let field = format!("metadata.annotations[{ANSWER}]");
-    let Some(old) = review.old else {
+    if review.old.is_none() {
         return warnings
             .push(format!("{}: {ANSWER}={answer} answers nothing, since no question is open on a new object", title::<K>(review.new)));
-    };
-    let question = old.status().and_then(|status| status.intervention.as_ref());
-    match question {
+    }
+    match question(review) {
         None => violations.push(Violation::invalid(
             &field,
             format!("no question is open; {answer} would answer nothing. Remove the annotation: {ANSWER}-"),

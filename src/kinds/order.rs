@@ -1,9 +1,11 @@
 //! What the cluster is asked to do: the cluster's vocabulary, with the object inside.
 
-use json_patch::Patch;
+use json_patch::{Patch, PatchOperation, TestOperation};
+use jsonptr::PointerBuf;
 use k8s_openapi::api::{apps, core, policy};
+use kube::Resource;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Debug;
 
 /// One write to the API server.
@@ -43,6 +45,12 @@ impl Order {
             Order::Apply { child, .. } | Order::Patch { child, .. } | Order::Delete { child, .. } => child,
         }
     }
+}
+
+/// A patch for this very object, and not for one that took its name.
+pub fn patch_of(live: &impl Resource, changes: impl IntoIterator<Item = PatchOperation>) -> Patch {
+    let uid = TestOperation { path: PointerBuf::from_tokens(["metadata", "uid"]), value: json!(live.meta().uid) };
+    Patch(std::iter::once(PatchOperation::Test(uid)).chain(changes).collect())
 }
 
 /// Which child: a kind of the table below, and a name in the owner's namespace.

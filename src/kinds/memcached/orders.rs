@@ -8,7 +8,7 @@ use super::{Memcached, trouble};
 use crate::kinds::Observation;
 use crate::kinds::children::Slot;
 use crate::kinds::drift;
-use crate::kinds::order::{Child, ChildRef, Order};
+use crate::kinds::order::{Child, ChildRef, Order, patch_of};
 use json_patch::{Patch, PatchOperation, ReplaceOperation, TestOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::apps::v1::Deployment;
@@ -52,11 +52,10 @@ fn deployment(look: &Look<'_>, target: &Plan) -> Option<Order> {
 
 /// A count alone, in a write that touches nothing else.
 fn count(live: &Deployment, child: ChildRef, from: i32, to: i32) -> Order {
-    let at = |path: [&str; 2]| PointerBuf::from_tokens(path);
-    let uid = TestOperation { path: at(["metadata", "uid"]), value: json!(live.uid()) };
-    let before = TestOperation { path: at(["spec", "replicas"]), value: json!(from) };
-    let after = ReplaceOperation { path: at(["spec", "replicas"]), value: json!(to) };
-    Order::Patch { child, patch: Patch(vec![PatchOperation::Test(uid), PatchOperation::Test(before), PatchOperation::Replace(after)]) }
+    let path = PointerBuf::from_tokens(["spec", "replicas"]);
+    let before = TestOperation { path: path.clone(), value: json!(from) };
+    let after = ReplaceOperation { path, value: json!(to) };
+    Order::Patch { child, patch: patch_of(live, [PatchOperation::Test(before), PatchOperation::Replace(after)]) }
 }
 
 fn apply<T: Child + serde::Serialize>(slot: &Slot<T>, rendered: Rendered) -> Option<Order> {

@@ -1,28 +1,17 @@
 //! `Ready` is true: what `kubectl wait` returns on is so.
 
+use crate::harness::rounds::Wanted;
 use crate::harness::{Space, shared};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Changes one thing after another; right after `kubectl wait` the Deployment says it and has done it.
 pub fn rounds(space: &Space, rounds: u64) {
-    space.memcached("cache", "{replicas: 2}");
+    space.memcached("cache", Wanted::MANIFEST);
     space.ready("cache");
-    let (mut replicas, mut memory, mut connections) = (2, 64, 1024);
+    let mut wanted = Wanted::first();
     for round in 0..rounds {
-        let change = match round % 3 {
-            0 => {
-                connections = 1024 + 16 * (round + 1);
-                json!({ "maxConnections": connections })
-            }
-            1 => {
-                memory = 64 + 8 * (round % 5);
-                json!({ "memory": format!("{memory}Mi") })
-            }
-            _ => {
-                replicas = 1 + round % 4;
-                json!({ "replicas": replicas })
-            }
-        };
+        let change = wanted.change(round);
+        let Wanted { replicas, memory, connections } = wanted;
         space.patch("cache", &change.to_string()).ok();
         space.ready("cache");
         let deployment = space.object("deployment/cache");

@@ -5,6 +5,7 @@ pub mod golden;
 pub mod moves;
 pub mod outage;
 pub mod pool;
+pub mod rounds;
 pub mod wire;
 
 use serde_json::Value;

@@ -1,5 +1,6 @@
 //! What `kubectl wait` promises is so on the wire.
 
+use crate::harness::rounds::Wanted;
 use crate::harness::wire::Client;
 use crate::harness::{Space, eventually, shared};
 use serde_json::Value;
@@ -28,25 +29,13 @@ fn resolved(space: &Space, pod: &str, name: &str) -> BTreeSet<String> {
 
 /// Changes one thing after another; right after `kubectl wait` the change serves everywhere.
 pub fn rounds(space: &Space, rounds: u64) {
-    space.memcached("cache", "{replicas: 2}");
+    space.memcached("cache", Wanted::MANIFEST);
     space.ready("cache");
-    let (mut replicas, mut memory, mut connections) = (2, 64, 1024);
+    let mut wanted = Wanted::first();
     for round in 0..rounds {
-        let patch = match round % 3 {
-            0 => {
-                connections = 1024 + 16 * (round + 1);
-                format!(r#"{{"spec":{{"maxConnections":{connections}}}}}"#)
-            }
-            1 => {
-                memory = 64 + 8 * (round % 5);
-                format!(r#"{{"spec":{{"memory":"{memory}Mi"}}}}"#)
-            }
-            _ => {
-                replicas = 1 + round % 4;
-                format!(r#"{{"spec":{{"replicas":{replicas}}}}}"#)
-            }
-        };
-        space.kubectl(&["patch", "mc/cache", "--type=merge", "--patch", &patch]).ok();
+        let patch = wanted.change(round).to_string();
+        let Wanted { replicas, memory, connections } = wanted;
+        space.patch("cache", &patch).ok();
         space.ready("cache");
         let pods = pods(space, "cache");
         assert_eq!(pods.len() as u64, replicas, "round {round}: {patch}: {pods:?}");
