@@ -21,6 +21,7 @@ demo:
 ## A cluster with the operator in it, until `make down`.
 cluster:
 	tests/cluster/bed up auto
+	tests/cluster/bed stay
 	tests/cluster/operator build
 	tests/cluster/operator install
 	@echo 'eval "$$(tests/cluster/bed env)" and try: kubectl apply -f examples/memcached-v1alpha1.yaml'

@@ -177,6 +177,11 @@ mod tests {
         let flag = format!("--{}", flags::image_flag(kind));
         let named = parse(&["--image-registry", "mirror.example.com", &flag, "own/image:2"]).expect("an image");
         assert_eq!(first(&named).1.default_image, "own/image:2");
+        for (setting, wrong) in
+            [(flag.as_str(), "own/Image:2"), (flag.as_str(), ""), ("--image-registry", "a b"), ("--image-registry", "-x")]
+        {
+            assert!(parse(&[setting, wrong]).is_err(), "{setting} {wrong}");
+        }
     }
 
     #[test]

@@ -169,12 +169,15 @@ async fn client(config: &Config) -> Result<Client, Fault> {
     Ok(client.build())
 }
 
-/// One installation per cluster: a second would fight over every object.
+/// One installation per cluster: a second would fight over every object. The older one runs.
 async fn alone(client: &Client, namespace: &str) -> Result<(), Fault> {
     let deployments: Api<Deployment> = Api::all(client.clone());
-    let ours = ListParams::default().labels("app.kubernetes.io/name=pointsman");
-    let found = deployments.list_metadata(&ours).await.map_err(|fault| format!("cannot look for another installation: {fault}"))?;
-    match found.items.iter().find(|other| other.namespace().as_deref() != Some(namespace)) {
+    let named = ListParams::default().labels("app.kubernetes.io/name=pointsman");
+    let found = deployments.list_metadata(&named).await.map_err(|fault| format!("cannot look for another installation: {fault}"))?;
+    let (ours, others): (Vec<_>, Vec<_>) = found.items.iter().partition(|one| one.namespace().as_deref() == Some(namespace));
+    // Outside the cluster there is none of ours, and anybody else was first.
+    let since = ours.iter().filter_map(|ours| ours.creation_timestamp()).min();
+    match others.iter().find(|other| since.is_none() || other.creation_timestamp() <= since) {
         Some(other) => Err(format!(
             "another installation runs in this cluster: the Deployment {} in namespace {}; this one, of namespace {namespace}, does not start beside it",
             other.name_any(), other.namespace().unwrap_or_default(),

@@ -81,6 +81,7 @@ enum Subject<K: Served> {
     Write(Box<Pair<K>>),
     Scaling(Box<Pair<K>>),
     Unreadable(Vec<Violation>),
+    UnreadableScale(Violation),
     Unknown,
 }
 
@@ -95,7 +96,11 @@ fn answered<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Value, Fault
     let (pair, scaling) = match subject(gate, asked)? {
         Subject::Write(pair) => (pair, false),
         Subject::Scaling(pair) => (pair, true),
-        Subject::Unreadable(violations) => return Ok(refused::<K>(asked, "", &violations)),
+        Subject::Unreadable(mut violations) => {
+            name_fields::<K>(asked, &mut violations);
+            return Ok(refused::<K>(asked, "", &violations));
+        }
+        Subject::UnreadableScale(violation) => return Ok(refused::<K>(asked, "", &[violation])),
         Subject::Unknown => return Ok(refusal::allow(&asked.uid, &[])),
     };
     let review = Review {
@@ -111,8 +116,8 @@ fn answered<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Value, Fault
         Verdict::Allow(warnings) => refusal::allow(&asked.uid, &warnings),
         Verdict::Deny(mut violations) => {
             // A Scale has the stored version's `spec.replicas`, whichever version it came through.
-            for violation in violations.iter_mut().filter(|_| !scaling) {
-                violation.field = K::field_in(&asked.request_kind.as_ref().unwrap_or(&asked.kind).version, &violation.field);
+            if !scaling {
+                name_fields::<K>(asked, &mut violations);
             }
             refused::<K>(asked, pair.new.meta().name.as_deref().unwrap_or_default(), &violations)
         }
@@ -161,7 +166,7 @@ fn scaled<K: Served>(gate: &Gate<K>, asked: &Asked<'_>, object: &RawValue) -> Su
     let scale: Scale = match serde_json::from_str(object.get()) {
         Ok(scale) => scale,
         Err(fault) => {
-            return Subject::Unreadable(vec![Violation::invalid("spec.replicas", format!("this Scale is not readable: {fault}"))]);
+            return Subject::UnreadableScale(Violation::invalid("spec.replicas", format!("this Scale is not readable: {fault}")));
         }
     };
     let place = (asked.namespace.as_deref().unwrap_or_default(), asked.name.as_deref().unwrap_or_default());
@@ -191,6 +196,14 @@ fn unreadable<K: Served>(object: &RawValue, first: &serde_json::Error) -> Vec<Vi
     };
     let found: Vec<Violation> = spec.into_iter().filter_map(alone).collect();
     if found.is_empty() { whole } else { found }
+}
+
+/// Names the fields as they are called in the version that the writer used.
+fn name_fields<K: Served>(asked: &Asked<'_>, violations: &mut [Violation]) {
+    let version = &asked.request_kind.as_ref().unwrap_or(&asked.kind).version;
+    for violation in violations {
+        violation.field = K::field_in(version, &violation.field);
+    }
 }
 
 fn refused<K: Served>(asked: &Asked<'_>, name: &str, violations: &[Violation]) -> Value {

@@ -111,7 +111,7 @@ fn surroundings() -> [Setting; 3] {
     [
         setting("namespace", "NAMESPACE", own, ValueParser::new(values::namespace), certificates),
         setting("kubeconfig", "FILE", reach, value_parser!(PathBuf), "how to reach the API server"),
-        setting("image-registry", "PREFIX", says("none"), ValueParser::new(values::image), registry),
+        setting("image-registry", "PREFIX", says("none"), ValueParser::new(values::registry), registry),
     ]
 }
 

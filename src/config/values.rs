@@ -1,6 +1,7 @@
 //! What a setting's text means, or why it means nothing.
 
 use super::default_settings;
+use crate::kinds::image;
 use jiff::SignedDuration;
 use std::path::Path;
 use tracing_subscriber::EnvFilter;
@@ -71,9 +72,12 @@ pub(super) fn namespace(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn image(text: &str) -> Result<String, String> {
-    let legal = |c: char| c.is_ascii_alphanumeric() || "._-:/@".contains(c);
-    let plausible = !text.is_empty() && text.chars().all(legal);
-    plausible.then(|| text.to_owned()).ok_or_else(|| format!("{text:?} cannot be a part of an image reference"))
+    image::is_reference(text).then(|| text.to_owned()).ok_or_else(|| format!("{text:?} is {}", image::text("example.com/name:1")))
+}
+
+pub(super) fn registry(text: &str) -> Result<String, String> {
+    let prefix = image::is_reference(&at_registry("name", text));
+    prefix.then(|| text.to_owned()).ok_or_else(|| format!("{text:?} cannot be a registry, or a registry and a path"))
 }
 
 pub(super) fn rate(text: &str) -> Result<f32, String> {

@@ -11,6 +11,7 @@ mod bundle;
 mod keys;
 mod secret;
 
+use super::calls::{Unanswered, bounded};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bundle::Place;
@@ -40,7 +41,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 pub enum Fault {
     /// The API server refused, or was not there.
     #[error("{0}: {1}")]
-    Api(String, kube::Error),
+    Api(String, Unanswered),
     /// A key or certificate could not be made.
     #[error("cannot make certificates: {0}")]
     Keys(keys::Fault),
@@ -193,8 +194,8 @@ impl Certificates {
             let options = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
             // Both are compare-and-swap: the one by absence, the other by resourceVersion.
             let stored = match before {
-                None => self.secrets.create(&options, &new).await,
-                Some(_) => self.secrets.replace(SECRET, &options, &new).await,
+                None => bounded(self.secrets.create(&options, &new)).await,
+                Some(_) => bounded(self.secrets.replace(SECRET, &options, &new)).await,
             };
             let stored = stored.map_err(|fault| Fault::Api(format!("the Secret {SECRET} cannot be written"), fault))?;
             self.secret = Look::of(Some(stored));
@@ -228,7 +229,7 @@ async fn settle_place(client: &Client, watched: &mut Watched, bundle: &str) -> R
     tracing::info!("the bundle is written to the {title}");
     let api: Api<DynamicObject> = Api::all_with(client.clone(), &place.resource);
     let patch = Patch::Apply(place.wanted(object, bundle));
-    let stored = api.patch(&place.name, &PatchParams::apply(MANAGER).force(), &patch).await;
+    let stored = bounded(api.patch(&place.name, &PatchParams::apply(MANAGER).force(), &patch)).await;
     *look = Look::of(Some(stored.map_err(|fault| format!("the bundle in the {title} cannot be written: {fault}"))?));
     match look {
         Look::There(object) if place.holds(object, bundle) => Ok(()),

@@ -4,6 +4,7 @@ use super::calls::bounded;
 use crate::kinds::status::Move;
 use crate::kinds::{Decision, Served};
 use crate::machine::{Machine, Role, Word};
+use crate::telemetry;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::api::events::v1::Event;
@@ -25,7 +26,7 @@ pub async fn tell<K: Served>(client: &Client, instance: &str, object: &K::Object
     let Some(told) = &decision.told else { return };
     let (kind, name, namespace) = (K::Object::kind(&()), object.name_any(), object.namespace().unwrap_or_default());
     let uid = object.uid().unwrap_or_default();
-    crate::telemetry::transition(&kind, &told.from, &told.to);
+    telemetry::transition(&kind, &told.from, &told.to);
     tracing::info!(%kind, name, namespace, uid, from = told.from, to = told.to, cause = told.cause, "moved");
     let event = event::<K>(instance, object, told, decision.status.message.as_deref(), now);
     let events: Api<Event> = Api::namespaced(client.clone(), &namespace);

@@ -22,6 +22,7 @@ pub mod watch;
 
 use crate::config::Config;
 use crate::kinds::{Served, Settings};
+use crate::telemetry;
 use cache::{Cache, Key};
 use caches::{Caches, Watch};
 use futures::{FutureExt, StreamExt, stream};
@@ -113,7 +114,7 @@ async fn report<K: Served, O>(looked: Result<(O, Action), controller::Error<Fail
         Ok(_) => {}
         Err(controller::Error::ObjectNotFound(object)) => tracing::debug!(%object, "gone before it was looked at"),
         Err(error) => {
-            crate::telemetry::reconcile_error(&<K::Object as kube::Resource>::kind(&()));
+            telemetry::reconcile_error(&<K::Object as kube::Resource>::kind(&()));
             tracing::warn!(%error, "a look failed");
         }
     }

@@ -75,13 +75,12 @@ async fn carry_out(client: &Client, namespace: &str, order: &Order) -> Result<Ou
             object["metadata"]["uid"] = json!(uid);
             let answer = call(client, children.patch(name, &applied().force(), &Patch::Apply(&object))).await?;
             // Forced, so no field can conflict: 409 says that the uid is another one.
-            Ok(changed(child, answer, &[409]))
+            Ok(changed(child, answer, |status| status.code == 409))
         }
         Order::Patch { child, patch } => {
             let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
             let answer = call(client, children.patch(name, &params, &Patch::<()>::Json(patch.clone()))).await?;
-            // A `test` that fails is answered with 422.
-            Ok(changed(child, answer, &[404, 409, 422]))
+            Ok(changed(child, answer, |status| [404, 409].contains(&status.code) || failed_test(status)))
         }
         Order::Delete { child, uid, resource_version } => {
             let only = Preconditions { uid: Some(uid.clone()), resource_version: Some(resource_version.clone()) };
@@ -142,10 +141,15 @@ fn other_writer(meta: &ObjectMeta) -> Option<&str> {
     writers.find_map(|entry| entry.manager.as_deref().filter(|manager| ![MANAGER, BYSTANDER].contains(manager)))
 }
 
-fn changed(child: &ChildRef, answer: Answer, outdated: &[u16]) -> Outcome {
+/// A `test` that fails is answered with 422 and without a cause; a value that is not legal names its field.
+fn failed_test(status: &Status) -> bool {
+    status.code == 422 && status.details.as_ref().is_none_or(|details| details.causes.is_empty())
+}
+
+fn changed(child: &ChildRef, answer: Answer, outdated: impl Fn(&Status) -> bool) -> Outcome {
     match answer {
         Answer::Done { meta, .. } => Outcome::Done(Awaited::Child(child.clone(), version_in(&meta))),
-        Answer::Refused(status) if outdated.contains(&status.code) => Outcome::Outdated,
+        Answer::Refused(status) if outdated(&status) => Outcome::Outdated,
         Answer::Refused(status) => refused(child, &status, false),
     }
 }

@@ -102,7 +102,7 @@ impl Reason {
             Reason::SpecInvalid => "when the spec obeys the rules",
             Reason::ChildConflict => "when that object is gone",
             Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => {
-                "when every wanted pod is ready at this generation"
+                "when every pod that was ordered is ready; a count that was changed meanwhile follows then"
             }
         }
     }

@@ -13,6 +13,7 @@ mod conditions;
 mod decide;
 pub mod digest;
 pub mod drift;
+pub mod image;
 pub mod intervention;
 pub mod judge;
 pub mod memcached;

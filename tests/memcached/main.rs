@@ -16,7 +16,7 @@ use pointsman::kinds::{Decision, Observation, Settings, decide};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use support::run::Run;
-use support::world::{Live, World};
+use support::world::{Live, World, turn};
 use support::{BAD_IMAGE, IMAGE, Object, from_json, object, schema};
 
 fn spec(replicas: i32) -> MemcachedSpec {
@@ -182,6 +182,27 @@ fn a_question_quotes_the_pod_and_a_count_alone_closes_no_question() {
     edit(&mut run, |object| object.spec.image = Some(IMAGE.to_owned()));
     until_rest(&mut run);
     assert_eq!(status(&run).state.as_deref(), Some("Ready"));
+}
+
+#[test]
+fn a_count_that_is_held_keeps_no_question_from_its_end() {
+    let mut run = settled(spec(2));
+    edit(&mut run, |object| object.spec.image = Some(BAD_IMAGE.to_owned()));
+    until_rest(&mut run);
+    edit(&mut run, |object| object.spec.replicas = 3);
+    until_rest(&mut run);
+    assert_eq!(status(&run).state.as_deref(), Some("HumanIntervention"));
+    // The image appears in its registry.
+    for _ in 0..10 {
+        for at in 0..run.world.pods.len() {
+            run.world.alter(at, |pod| turn(pod, true));
+        }
+        until_rest(&mut run);
+    }
+    let status = status(&run);
+    assert_eq!((status.state.as_deref(), status.ready_text.as_deref()), (Some("Ready"), Some("3/3")));
+    let closed: Vec<_> = status.history.iter().filter(|one| one.from == "HumanIntervention").map(|one| (&*one.to, &*one.cause)).collect();
+    assert_eq!(closed[0], ("Scaling", "ObstacleGone"), "{closed:?}");
 }
 
 #[test]

@@ -108,6 +108,31 @@ async fn a_refusal_reaches_the_next_look_in_the_words_of_the_api_server() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_patch_that_came_too_late_is_no_refusal_and_one_that_is_illegal_is() {
+    let service = json!({ "apiVersion": "v1", "kind": "Service",
+        "metadata": { "name": "cache", "namespace": "shop", "uid": "s-1", "resourceVersion": "7",
+            "labels": { "app.kubernetes.io/managed-by": "pointsman" },
+            "ownerReferences": [{ "apiVersion": "cache.example.com/v1", "kind": "Memcached", "name": "cache", "uid": "u-1", "controller": true }] },
+        "spec": { "ports": [{ "name": "memcached", "port": 11212, "protocol": "TCP" }] } });
+    for (causes, state) in [(json!([]), "Creating"), (json!([{ "field": "spec.ports[0]", "message": "not so" }]), "HumanIntervention")] {
+        let fake = Fake::new(&[("memcacheds", late()), ("services", service.clone())], move |write, _| {
+            let answer = || {
+                let (code, mut status) = refusal(422, "the ports are not so");
+                status["details"] = json!({ "causes": causes });
+                (code, status)
+            };
+            write.path.ends_with("/services/cache").then(answer)
+        });
+        run(&fake, Duration::from_secs(30)).await;
+        let writes = fake.writes();
+        let patch = writes.iter().find(|write| write.path.ends_with("/services/cache")).unwrap();
+        assert_eq!(patch.body[0]["op"], "test", "{}", patch.body);
+        let last = writes.iter().rev().find(|write| write.path.ends_with("/status")).unwrap();
+        assert_eq!(last.body["status"]["state"], state);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_does_not_last_is_written_ever_more_seldom() {
     let fake = Fake::new(&[("memcacheds", cached())], |write, _| write.path.ends_with("/services/cache").then(|| refusal(403, "no")));
     run(&fake, Duration::from_mins(2)).await;

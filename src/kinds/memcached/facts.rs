@@ -74,10 +74,23 @@ impl<'a> Look<'a> {
             Err(faults) => (Err(faults), BTreeSet::new()),
         };
         let target = wanted.clone().ok().or_else(|| known.applied.clone());
-        let mut look = Look { seen, known, wanted, target, changes, missing: Vec::new(), settled: false };
-        look.missing = orders::needed(&look);
-        look.settled = look.is_settled();
-        look
+        Look { seen, known, wanted, target, changes, missing: Vec::new(), settled: false }.compared()
+    }
+
+    /// Compares the children with the target.
+    fn compared(mut self) -> Self {
+        self.missing = orders::needed(&self);
+        self.settled = self.is_settled();
+        self
+    }
+
+    /// The same look at what was ordered last: a count that is held while a question is open keeps nothing from its end.
+    fn as_ordered(&self) -> Option<Self> {
+        let target = self.known.applied.clone().filter(|_| !self.changes.contains(&Event::TemplateChanged))?;
+        let (known, wanted) = (self.known.clone(), self.wanted.clone());
+        let look =
+            Look { seen: self.seen, known, wanted, target: Some(target), changes: BTreeSet::new(), missing: Vec::new(), settled: false };
+        Some(look.compared())
     }
 
     /// The first child whose name is somebody else's, and who that is.
@@ -131,7 +144,9 @@ impl<'a> Look<'a> {
         match reason {
             Reason::SpecInvalid => self.wanted.is_ok(),
             Reason::ChildConflict => self.conflict().is_none() && !self.seen.refusal.as_ref().is_some_and(|refusal| refusal.conflict),
-            Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => self.settled,
+            Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => {
+                self.settled || self.as_ordered().is_some_and(|ordered| ordered.settled)
+            }
         }
     }
 }

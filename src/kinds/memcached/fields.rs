@@ -1,6 +1,7 @@
 //! The schema of every field, with its bounds and rules: v1 and the carrier of v1alpha1 share them.
 
 use crate::kinds::cel::{forbids_saying, forbids_unless};
+use crate::kinds::image;
 use crate::kinds::pod_template::Resources;
 use kube::core::Rule;
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -22,12 +23,8 @@ pub const DEFAULT_MEMORY: &str = "64Mi";
 pub const DEFAULT_ITEM: &str = "1Mi";
 /// What `maxItemSize` is a multiple of, in bytes: memcached refuses other values.
 pub const ITEM_STEP: i64 = 512 * 1024;
-/// The longest image reference.
-pub const IMAGE_LENGTH: usize = 512;
-/// An image reference.
-pub const IMAGE: &str = "^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\\\\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\\\\.|_|__|-+)[a-z0-9]+)*)*(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?(@[a-z0-9]+:[a-f0-9]{32,128})?$";
-/// What is wrong with an image that is none.
-pub const IMAGE_TEXT: &str = "not an image reference; write [registry/]name[:tag][@digest], for example docker.io/library/memcached:1.6";
+/// The image where neither the spec nor a setting names one.
+pub const DEFAULT_IMAGE: &str = "docker.io/library/memcached:1.6";
 /// The pattern of an object's name.
 pub const NAME: &str = "^[a-z]([-a-z0-9]*[a-z0-9])?$";
 /// The longest name of an object: its children and their pods carry it.
@@ -40,8 +37,7 @@ pub fn replicas(_: &mut SchemaGenerator) -> Schema {
 
 /// `spec.image`.
 pub fn image(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "maxLength": IMAGE_LENGTH,
-        "x-kubernetes-validations": [forbids_saying(format!("self.matches('{IMAGE}')"), format!("'\"%s\" is {IMAGE_TEXT}'.format([self])"))] })
+    image::schema(DEFAULT_IMAGE)
 }
 
 /// `spec.memory`.

@@ -86,7 +86,7 @@ impl Kind for Memcached {
 impl Served for Memcached {
     const PATH: &'static str = "memcached";
     const SHORT: &'static str = "mc";
-    const DEFAULT_IMAGE: &'static str = "docker.io/library/memcached:1.6";
+    const DEFAULT_IMAGE: &'static str = fields::DEFAULT_IMAGE;
     const RENDERER: i64 = children::RENDERER;
     const DEADLINES: &'static [(Phase, SignedDuration)] = &[
         (Phase::Creating, SignedDuration::from_mins(5)),

@@ -3,11 +3,10 @@
 use super::fields;
 use super::v1::MemcachedSpec;
 use crate::kinds::Violation;
+use crate::kinds::image::{is_reference, text};
 use crate::kinds::pod_template::{PodTemplate, Resources, Strings};
 use crate::kinds::quantity::Quantity;
-use regex_lite::Regex;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 /// A spec that obeys every rule, with every default filled in and every quantity in one spelling.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,11 +36,6 @@ pub struct Template {
     pub pod_template: PodTemplate,
 }
 
-static IMAGE: LazyLock<Regex> = LazyLock::new(|| {
-    // The pattern is a constant that a test compiles.
-    Regex::new(&fields::IMAGE.replace("\\\\", "\\")).expect("the image pattern compiles")
-});
-
 /// The plan of `spec`; `image` stands in where the spec names none.
 ///
 /// # Errors
@@ -49,8 +43,8 @@ static IMAGE: LazyLock<Regex> = LazyLock::new(|| {
 pub fn parse(spec: &MemcachedSpec, image: &str) -> Result<Plan, Vec<Violation>> {
     let mut faults = Vec::new();
     let image = spec.image.as_deref().unwrap_or(image);
-    if image.len() > fields::IMAGE_LENGTH || !IMAGE.is_match(image) {
-        faults.push(Violation::invalid("spec.image", format!("\"{image}\" is {}", fields::IMAGE_TEXT)));
+    if !is_reference(image) {
+        faults.push(Violation::invalid("spec.image", format!("\"{image}\" is {}", text(fields::DEFAULT_IMAGE))));
     }
     faults.extend(out_of_range(spec));
     let memory = bytes("spec.memory", &spec.memory, fields::MEMORY, &mut faults);

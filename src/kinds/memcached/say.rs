@@ -2,7 +2,7 @@
 
 use super::facts::{Counts, Look};
 use super::trouble;
-use super::v1::KeptSpec;
+use super::v1::{self, KeptSpec};
 use super::words::Phase;
 use crate::kinds::intervention::ANSWER;
 use crate::kinds::order::ChildKind;
@@ -36,7 +36,7 @@ fn message(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase) -> String {
         Phase::Scaling => format!("scaling to {pods}{trouble}"),
         Phase::Updating => format!("updating {pods}, one at a time{trouble}"),
         Phase::Degraded => format!("repairing: {pods} wanted{trouble}"),
-        Phase::Stopped => format!("stopped; to start: kubectl scale mc/{} --replicas=1", look.seen.object.name_any()),
+        Phase::Stopped => stopped(&look.seen.object),
         Phase::HumanIntervention => {
             let (reason, id) =
                 status.intervention.as_ref().map(|question| (question.reason.word(), question.id.clone())).unwrap_or_default();
@@ -44,6 +44,14 @@ fn message(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase) -> String {
         }
         Phase::Deleting => "being deleted; its owner references remove the children".to_owned(),
     }
+}
+
+/// A command that is cut off helps nobody: where both names are long, the namespace is left to the reader.
+fn stopped(object: &v1::Memcached) -> String {
+    let (name, namespace) = (object.name_any(), object.namespace().unwrap_or_default());
+    let start = |place: &str| format!("stopped; to start: kubectl scale mc/{name}{place} --replicas=1");
+    let whole = start(&format!(" -n {namespace}"));
+    if whole.len() <= MESSAGE { whole } else { start("") }
 }
 
 fn pods(count: i32) -> String {

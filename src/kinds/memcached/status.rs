@@ -5,6 +5,7 @@ use super::v1::KeptSpec;
 use super::words::{Effect, Event, Phase};
 use super::{Memcached, ask, children, say};
 use crate::kinds::Observation;
+use crate::kinds::order::{ChildKind, Order};
 use crate::kinds::status::{Applied, Endpoint, LastGood, Status};
 use crate::machine::{Machine, Role, Step, Word};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -71,8 +72,7 @@ fn remember_orders(status: &mut Status<KeptSpec>, look: &Look<'_>, step: &Step<M
 
 /// Does an order render the Deployment anew, or only count its pods?
 fn rendered_anew(look: &Look<'_>) -> bool {
-    let deployment = |order: &&crate::kinds::order::Order| order.child().kind == crate::kinds::order::ChildKind::Deployment;
-    look.missing.iter().find(deployment).is_some_and(|order| matches!(order, crate::kinds::order::Order::Apply { .. }))
+    look.missing.iter().any(|order| matches!(order, Order::Apply { child, .. } if child.kind == ChildKind::Deployment))
 }
 
 fn count(status: &mut Status<KeptSpec>, look: &Look<'_>) {

@@ -78,6 +78,8 @@ up() {
         return
     fi
     take_turn
+    ! [[ -f $RUN/stays ]] || ! is_running kube-apiserver ||
+        fail "the cluster of bed $BED_NAME is up and was told to stay; to end it: tests/cluster/bed down"
     install_packages "$tier"
     build_programs "$tier"
     if [[ $tier == node ]]; then
@@ -138,6 +140,12 @@ down() {
     stop_everything
     rm -rf "$RUN"
     echo "bed $BED_NAME is down"
+}
+
+# A cluster that somebody works with: no later `up` takes its place.
+stay() {
+    [[ -f $RUN/tier ]] || fail "bed $BED_NAME is not up"
+    touch "$RUN/stays"
 }
 
 status() {
