@@ -41,9 +41,12 @@ pub fn waiting_for(seen: &Observation<Memcached>) -> Vec<WaitingFor> {
 /// Everything that was seen to go wrong, for a question.
 pub fn evidence(seen: &Observation<Memcached>) -> Vec<Evidence> {
     let refused = seen.refusal.iter().map(|refusal| quote(&refusal.child.kind.name(), &refusal.child.name, &refusal.words));
-    let pods = waiting_on_an_error(seen).take(QUOTED);
-    let pods = pods.filter_map(|pod| Some(quote("Pod", &pod.name_any(), &trouble(pod)?.words)));
-    refused.chain(failing_deployment(seen)).chain(pods).collect()
+    let pods = || seen.children.pods.iter();
+    let waiting = pods().filter_map(|pod| Some(quote("Pod", &pod.name_any(), &trouble(pod)?.words)));
+    // A pod that runs and is never ready has no error; it is quoted after those that have one.
+    let silent = pods().filter(|pod| trouble(pod).is_none());
+    let silent = silent.filter_map(|pod| Some(quote("Pod", &pod.name_any(), &unready(pod)?)));
+    refused.chain(failing_deployment(seen)).chain(waiting.chain(silent).take(QUOTED)).collect()
 }
 
 fn failing_deployment(seen: &Observation<Memcached>) -> Option<Evidence> {
@@ -69,6 +72,14 @@ fn trouble(pod: &Pod) -> Option<Trouble> {
     }
     let containers = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
     containers.filter(|container| !container.ready).find_map(container_trouble)
+}
+
+/// What a pod's own condition says against it.
+fn unready(pod: &Pod) -> Option<String> {
+    let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let ready = conditions.filter(|_| pod.metadata.deletion_timestamp.is_none()).find(|condition| condition.type_ == "Ready");
+    let condition = ready.filter(|condition| condition.status == "False")?;
+    Some(format!("NotReady: {}", condition.message.as_deref().or(condition.reason.as_deref()).unwrap_or("it gives no reason")))
 }
 
 fn container_trouble(container: &ContainerStatus) -> Option<Trouble> {
@@ -97,4 +108,22 @@ fn ended(container: &ContainerStatus, said: &str) -> Option<Trouble> {
     let code = format!("exit code {} ({why})", end.exit_code);
     let words: Vec<&str> = [said, &code, last_words].into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
     Some(Trouble { what: format!("its container ends with exit code {} ({why})", end.exit_code), words: words.join("; ") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_pod_that_runs_and_is_never_ready_says_so_itself() {
+        let unready_containers = json!([{ "type": "Ready", "status": "False", "message": "containers with unready status: [memcached]" }]);
+        let running =
+            json!([{ "name": "memcached", "ready": false, "restartCount": 0, "image": "", "imageID": "", "state": { "running": {} } }]);
+        let pod =
+            json!({ "metadata": { "name": "cache-1" }, "status": { "conditions": unready_containers, "containerStatuses": running } });
+        let pod: Pod = serde_json::from_value(pod).expect("a pod");
+        assert!(trouble(&pod).is_none(), "it waits on no error, so `retry` does not remove it");
+        assert_eq!(unready(&pod).as_deref(), Some("NotReady: containers with unready status: [memcached]"));
+    }
 }
