@@ -3,27 +3,40 @@
 use super::drives;
 use crate::harness::moves::{self, Moved};
 use crate::harness::outage::{NoOperator, NoRules, NoWebhook};
+use crate::harness::pool::Pool;
 use crate::harness::{Space, alone, audit, eventually, shared};
 use pointsman::kinds::intervention::{ANSWER, id};
+use pointsman::kinds::memcached::{Event, Memcached, Phase};
+use pointsman::machine::{Machine, Word};
 use std::collections::BTreeSet;
 
-/// Moves that only happen while somebody is away; [`nothing_watches_while_an_object_is_born_and_dies`] drives them.
-const ALONE: &[(&str, &str)] = &[("Pending", "Deleting")];
+/// A way out of a state: from and cause. Of a junction, which is never stored: from and to.
+type Way = (String, String);
 
-/// Moves that no cluster shows, and why.
-///
-/// From the start of an object without a status every other state is out of reach: it was never
-/// ready, so `NeverReady` decides; and the API server refuses to have a stored state removed. The
-/// table declares them for a state that a newer operator stored and this one does not know.
-const IMPOSSIBLE: &[(&str, &str)] =
-    &[("Pending", "Ready"), ("Pending", "Scaling"), ("Pending", "Updating"), ("Pending", "Degraded"), ("Pending", "Stopped")];
-
-fn pairs(moves: &[Moved]) -> BTreeSet<(String, String)> {
-    moves.iter().map(|one| (one.arrow.0.clone(), one.arrow.2.clone())).collect()
+/// The ways that these moves took. Behind a question lies the junction, and the next move begins there.
+fn ways<'a>(moves: impl IntoIterator<Item = &'a moves::Triple>) -> BTreeSet<Way> {
+    let (junction, asks) = (Memcached::START.text(), Phase::HumanIntervention.text());
+    let closes = |cause: &str| Event::ALL.iter().any(|event| event.text() == cause && Memcached::closes_question(*event));
+    let way = |(from, cause, to): &moves::Triple| {
+        let through = (*from == asks && closes(cause) || *from == junction).then(|| (junction.clone(), to.clone()));
+        let first = (*from != junction).then(|| (from.clone(), cause.clone()));
+        first.into_iter().chain(through)
+    };
+    moves.into_iter().flat_map(way).collect()
 }
 
-fn owned(pairs: &[(&str, &str)]) -> BTreeSet<(String, String)> {
-    pairs.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect()
+fn taken(moves: &[Moved]) -> BTreeSet<Way> {
+    ways(moves.iter().map(|one| &one.arrow))
+}
+
+/// A spec that no webhook judged: [`a_spec_that_no_webhook_judged_is_questioned_from_every_state`] drives these.
+fn by_an_invalid_spec() -> BTreeSet<Way> {
+    ways(&moves::declared()).into_iter().filter(|(_, cause)| *cause == Event::SpecInvalid.text()).collect()
+}
+
+/// An object that dies before it was seen: [`nothing_watches_while_an_object_is_born_and_dies`] drives it.
+fn unseen() -> Way {
+    (Memcached::START.text(), Phase::Deleting.text())
 }
 
 /// The moves in these namespaces since `mark`, once every one has its Event; none is undeclared.
@@ -57,23 +70,12 @@ fn every_declared_move_is_taken_by_the_operators_own_write() {
         }
     });
     let moves = driven(mark, &spaces.iter().collect::<Vec<_>>());
-    let seen: BTreeSet<moves::Triple> = moves.iter().map(|one| one.arrow.clone()).collect();
-    for (from, cause, to) in moves::declared() {
-        let mark = if seen.contains(&(from.clone(), cause.clone(), to.clone())) { "taken " } else { "      " };
-        println!("{mark} {from} --{cause}--> {to}");
-    }
-    let declared: BTreeSet<(String, String)> = moves::declared().into_iter().map(|(from, _, to)| (from, to)).collect();
-    let excused = &owned(ALONE) | &owned(IMPOSSIBLE);
-    assert!(excused.is_subset(&declared), "an excuse for what is not declared");
-    let seen = pairs(&moves);
-    let missing: Vec<_> = declared.difference(&excused).filter(|pair| !seen.contains(*pair)).collect();
+    let (declared, taken) = (ways(&moves::declared()), taken(&moves));
+    let elsewhere = &by_an_invalid_spec() | &BTreeSet::from([unseen()]);
+    assert!(elsewhere.is_subset(&declared), "an excuse for what is not declared");
+    let missing: Vec<_> = (&declared - &elsewhere).difference(&taken).cloned().collect();
     assert!(missing.is_empty(), "not driven: {missing:?}");
-    println!(
-        "{} moves of {} kinds, {} pairs of states",
-        moves.len(),
-        moves::declared().intersection(&moves.iter().map(|one| one.arrow.clone()).collect()).count(),
-        seen.len()
-    );
+    println!("{} moves, {} of {} declared ways; {} are driven by other tests", moves.len(), taken.len(), declared.len(), elsewhere.len());
 }
 
 #[test]
@@ -89,31 +91,50 @@ fn nothing_watches_while_an_object_is_born_and_dies() {
     space.reaches("cache", "Deleting", 30);
     assert_eq!(space.object("deployment/cache"), serde_json::Value::Null, "a child was made for an object that is being deleted");
     space.release("cache");
-    let seen = pairs(&driven(mark, &[&space]));
-    assert_eq!(seen, owned(ALONE));
+    assert_eq!(taken(&driven(mark, &[&space])), BTreeSet::from([unseen()]));
 }
+
+/// The state that each of these objects is in when its spec becomes invalid.
+const STATES: &[(&str, &str)] = &[
+    ("creating", "Creating"),
+    ("scaling", "Scaling"),
+    ("degraded", "Degraded"),
+    ("updating", "Updating"),
+    ("ready", "Ready"),
+    ("stopped", "Stopped"),
+];
 
 #[test]
 fn a_spec_that_no_webhook_judged_is_questioned_from_every_state() {
     let turn = alone();
     let (mark, space) = (audit::mark(), Space::new("unjudged"));
     let invalid = r#"{"podTemplate":{"metadata":{"labels":{"app.kubernetes.io/name":"mine"}}}}"#;
-    space.memcached("ready", "{}");
+    let pool = Pool::new(&space);
     space.memcached("stopped", "{replicas: 0}");
-    space.memcached("creating", "{image: example.com/no-such:1}");
-    space.ready("ready");
+    for name in ["ready", "scaling", "degraded", "updating"] {
+        space.memcached(name, &format!("{{{}}}", pool.field()));
+    }
+    for name in ["ready", "scaling", "degraded", "updating"] {
+        space.ready(name);
+    }
     space.reaches("stopped", "Stopped", 30);
-    space.reaches("creating", "Creating", 30);
     let judges = (NoWebhook::removed(&turn), NoRules::removed(&turn));
+    pool.close();
+    space.memcached("creating", "{image: example.com/no-such:1}");
     space.memcached("born", "{podTemplate: {metadata: {labels: {app.kubernetes.io/name: mine}}}}");
     // An answer to a question that is still to be asked: it must not answer it then.
     let uid = space.object("mc/ready")["metadata"]["uid"].as_str().unwrap().to_owned();
     let early = format!("{ANSWER}=retry-{}", id(&uid, 1));
     space.kubectl(&["annotate", "mc/ready", &early]).ok();
-    for name in ["ready", "stopped", "creating"] {
+    // Each is caught in its state: a deadline would take it out of there.
+    space.patch("scaling", r#"{"replicas":2}"#).ok();
+    drives::lose_a_pod(&space, "degraded");
+    space.patch("updating", r#"{"image":"example.com/no-such:1"}"#).ok();
+    for (name, state) in STATES {
+        space.reaches(name, state, 30);
         space.patch(name, invalid).ok();
     }
-    for name in ["ready", "stopped", "creating", "born"] {
+    for name in STATES.iter().map(|(name, _)| *name).chain(["born"]) {
         space.reaches(name, "HumanIntervention", 30);
         let question = space.object(&format!("mc/{name}"))["status"]["intervention"].clone();
         assert_eq!(question["reason"], "SpecInvalid", "{question}");
@@ -121,21 +142,19 @@ fn a_spec_that_no_webhook_judged_is_questioned_from_every_state() {
     }
     assert_eq!(space.object("deployment/born"), serde_json::Value::Null, "something was made of an invalid spec");
     drop(judges);
-    for name in ["stopped", "creating", "born"] {
+    for name in STATES.iter().map(|(name, _)| *name).chain(["born"]).filter(|name| *name != "ready") {
         space.patch(name, r#"{"podTemplate":null,"image":null}"#).ok();
+        space.reaches(name, if name == "stopped" { "Stopped" } else { "Ready" }, 30);
     }
-    space.reaches("stopped", "Stopped", 30);
-    space.reaches("creating", "Ready", 30);
-    space.reaches("born", "Ready", 30);
     let status = space.object("mc/ready")["status"].clone();
     assert_eq!(status["state"], "HumanIntervention", "an answer from before the question answered it: {status}");
     assert_eq!(status["questions"], 1, "{status}");
     space.patch("ready", r#"{"podTemplate":null}"#).ok();
     space.reaches("ready", "Ready", 30);
-    let seen = pairs(&driven(mark, &[&space]));
-    for from in ["Pending", "Ready", "Stopped", "Creating"] {
-        assert!(seen.contains(&(from.to_owned(), "HumanIntervention".to_owned())), "{from}: {seen:?}");
-    }
+    let taken = taken(&driven(mark, &[&space]));
+    let missing: Vec<_> = by_an_invalid_spec().difference(&taken).cloned().collect();
+    assert!(missing.is_empty(), "not driven: {missing:?}");
+    assert!(taken.contains(&(Memcached::START.text(), Phase::HumanIntervention.text())), "born invalid: {taken:?}");
 }
 
 /// The rule of the stored state holds against everybody, administrators too; nothing here is stored.

@@ -18,7 +18,9 @@ pub const ALL: &[(&str, Drive)] = &[
     ("lost", lost),
     ("lost-ends", lost_ends),
     ("stranger", stranger),
+    ("strangers", strangers_at_work),
     ("stopped", stopped),
+    ("stray", stray),
 ];
 
 const NONE: &str = "example.com/no-such:1";
@@ -47,8 +49,11 @@ fn went(space: &Space, ways: &[&str]) {
     });
 }
 
-fn lose_a_pod(space: &Space) {
-    let pod = space.kubectl(&["get", "pods", "--output=name", "--field-selector=status.phase=Running"]).ok();
+/// Deletes a running pod of a Memcached.
+#[track_caller]
+pub fn lose_a_pod(space: &Space, name: &str) {
+    let its = format!("--selector=app.kubernetes.io/instance={name}");
+    let pod = space.kubectl(&["get", "pods", "--output=name", "--field-selector=status.phase=Running", &its]).ok();
     let pod = pod.lines().next().expect("a pod runs").to_owned();
     space.kubectl(&["delete", &pod, "--wait=false"]).ok();
 }
@@ -153,7 +158,7 @@ fn lost(space: &Space) {
     space.memcached("cache", &format!("{{replicas: 2, {}}}", pool.field()));
     space.reaches("cache", "Ready", 30);
     pool.close();
-    lose_a_pod(space);
+    lose_a_pod(space, "cache");
     asks(space);
     space.answer("cache", "retry").ok();
     went(space, &["Degraded", "HumanIntervention", "Degraded"]);
@@ -167,18 +172,18 @@ fn lost_ends(space: &Space) {
     space.held_memcached("cache", &format!("{{replicas: 2, {}}}", pool.field()));
     space.reaches("cache", "Ready", 30);
     pool.close();
-    lose_a_pod(space);
+    lose_a_pod(space, "cache");
     space.reaches("cache", "Degraded", 30);
     space.patch("cache", r#"{"replicas":1}"#).ok();
     went(space, &["Ready", "Degraded", "Scaling", "Ready"]);
-    lose_a_pod(space);
+    lose_a_pod(space, "cache");
     space.reaches("cache", "Degraded", 30);
     space.patch("cache", r#"{"maxConnections":2048}"#).ok();
     went(space, &["Ready", "Degraded", "Updating"]);
     pool.open();
     went(space, &["Degraded", "Updating", "Ready"]);
     pool.close();
-    lose_a_pod(space);
+    lose_a_pod(space, "cache");
     space.reaches("cache", "Degraded", 30);
     space.delete_held("cache");
 }
@@ -196,6 +201,39 @@ fn stranger(space: &Space) {
     space.delete_held("cache");
 }
 
+/// A name is taken while the operator creates, scales, repairs and updates.
+fn strangers_at_work(space: &Space) {
+    let pool = Pool::new(space);
+    pool.close();
+    space.memcached("cache", &format!("{{replicas: 2, {}}}", pool.field()));
+    went(space, &["Pending", "Creating"]);
+    disown_the_service(space);
+    went(space, &["Creating", "HumanIntervention"]);
+    pool.open();
+    space.kubectl(&["delete", "service/cache"]).ok();
+    went(space, &["HumanIntervention", "Creating", "Ready"]);
+    pool.close();
+    space.patch("cache", r#"{"replicas":3}"#).ok();
+    went(space, &["Ready", "Scaling"]);
+    disown_the_service(space);
+    went(space, &["Scaling", "HumanIntervention"]);
+    pool.open();
+    space.kubectl(&["delete", "service/cache"]).ok();
+    went(space, &["HumanIntervention", "Degraded", "Ready"]);
+    pool.close();
+    lose_a_pod(space, "cache");
+    went(space, &["Ready", "Degraded"]);
+    disown_the_service(space);
+    went(space, &["Degraded", "HumanIntervention"]);
+    pool.open();
+    space.kubectl(&["delete", "service/cache"]).ok();
+    went(space, &["HumanIntervention", "Degraded", "Ready"]);
+    space.patch("cache", &image(NONE)).ok();
+    went(space, &["Ready", "Updating"]);
+    disown_the_service(space);
+    went(space, &["Updating", "HumanIntervention"]);
+}
+
 fn stopped(space: &Space) {
     space.memcached("cache", "{}");
     space.reaches("cache", "Ready", 30);
@@ -210,4 +248,23 @@ fn stopped(space: &Space) {
     went(space, &["Stopped", "HumanIntervention"]);
     space.kubectl(&["delete", "service/cache"]).ok();
     went(space, &["Stopped", "HumanIntervention", "Degraded", "Stopped"]);
+    comes_and_goes(space);
+}
+
+fn stray(space: &Space) {
+    space.memcached("cache", "{replicas: 0}");
+    space.reaches("cache", "Stopped", 30);
+    comes_and_goes(space);
+    space.kubectl(&["scale", "deployment/cache", "--replicas=1"]).ok();
+    went(space, &["Stopped", "Scaling", "Stopped"]);
+}
+
+/// A pod that nobody ordered, labelled as if it were the stopped cache's.
+fn comes_and_goes(space: &Space) {
+    let selector = space.object("mc/cache")["status"]["selector"].as_str().unwrap().to_owned();
+    let labels = format!("--labels={selector},app.kubernetes.io/managed-by=pointsman");
+    space.kubectl(&["run", "stray", "--image=example.com/any:1", &labels]).ok();
+    went(space, &["Stopped", "Scaling"]);
+    space.kubectl(&["delete", "pod/stray", "--wait=false"]).ok();
+    went(space, &["Stopped", "Scaling", "Stopped"]);
 }
