@@ -2,7 +2,6 @@
 
 use super::cache::{Cache, Change, Key, Scope};
 use super::family::{Family, Kin, alive, controller, is_of_kind};
-use super::memory::Memories;
 use super::queue::Queue;
 use super::watch;
 use crate::kinds::Served;
@@ -39,8 +38,13 @@ pub struct Caches<K: Served> {
 pub type Watch = BoxFuture<'static, ()>;
 
 impl<K: Served> Caches<K> {
-    /// Empty caches, and the watches that will fill them once they are run.
-    pub fn new(client: Client, namespaces: &[String], queue: &Arc<Queue>, memories: &Arc<Memories>) -> (Self, Vec<Watch>) {
+    /// Empty caches, and the watches that will fill them once they are run; `forget` is told the uid of what is gone.
+    pub fn new(
+        client: Client,
+        namespaces: &[String],
+        queue: &Arc<Queue>,
+        forget: impl Fn(&str) + Clone + Send + Sync + 'static,
+    ) -> (Self, Vec<Watch>) {
         let scopes = match namespaces {
             [] => vec![Scope::Cluster],
             // Each once: two watches over one namespace would wait for each other for ever.
@@ -50,7 +54,7 @@ impl<K: Served> Caches<K> {
         let unsynced = Arc::new(Sender::new(0));
         let mut plan =
             Plan::<K> { client, scopes, objects, queue: queue.clone(), unsynced, families: BTreeMap::new(), watches: Vec::new() };
-        plan.watch_objects(memories);
+        plan.watch_objects(forget);
         let pods = plan.watch_pods();
         K::child_types(&mut plan);
         plan.unsynced.send_replace(plan.watches.len());
@@ -108,12 +112,12 @@ struct Plan<K: Served> {
 }
 
 impl<K: Served> Plan<K> {
-    fn watch_objects(&mut self, memories: &Arc<Memories>) {
+    fn watch_objects(&mut self, forget: impl Fn(&str) + Clone + Send + Sync + 'static) {
         let (cache, client) = (self.objects.clone(), self.client.clone());
-        let (queue, memories) = (self.queue.clone(), memories.clone());
+        let queue = self.queue.clone();
         let tell = move |object: &K::Object, change| match change {
             Change::Stands => queue.add(Key::of(object)),
-            Change::Gone => memories.forget(object.uid().as_deref().unwrap_or_default()),
+            Change::Gone => forget(object.uid().as_deref().unwrap_or_default()),
         };
         let events = |scope: &Scope| watch::readable(cache.clone(), watch::events::<DeserializeGuard<K::Object>>(&client, scope, ""));
         self.watch(&self.objects.clone(), events, watch::bookkeeping, tell);

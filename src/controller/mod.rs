@@ -18,6 +18,8 @@ pub mod perform;
 pub mod queue;
 pub mod reconcile;
 pub mod record;
+pub mod relatives;
+pub mod site;
 pub mod watch;
 
 use crate::config::Config;
@@ -32,7 +34,8 @@ use kube::runtime::controller::{self, Action};
 use kube::runtime::reflector::ObjectRef;
 use memory::Memories;
 use queue::Queue;
-use reconcile::{Failed, Site, reconcile};
+use reconcile::{Failed, reconcile};
+use site::Site;
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -70,7 +73,8 @@ impl<K: Served> Controller<K> {
     /// Sets up the caches; nothing runs yet.
     pub fn new(client: Client, config: &Config) -> Self {
         let (queue, memories) = (Arc::new(Queue::default()), Arc::new(Memories::default()));
-        let (caches, watches) = Caches::new(client.clone(), &config.watch_namespaces, &queue, &memories);
+        let forget = memories.clone();
+        let (caches, watches) = Caches::new(client.clone(), &config.watch_namespaces, &queue, move |uid| forget.forget(uid));
         let settings = config.kinds.get(K::PATH).cloned().unwrap_or_else(Settings::of::<K>);
         let site = Site { client, settings, caches, memories, instance: instance() };
         Controller { site: Arc::new(site), queue, watches, concurrency: config.concurrency }

@@ -1,8 +1,8 @@
 //! First verb: everything that a decision reads, at one moment. The only clock of the controller.
 
 use super::calls::{Unanswered, bounded};
-use super::family::Relatives;
-use super::reconcile::Site;
+use super::relatives::Relatives;
+use super::site::Site;
 use crate::kinds::{Observation, Refusal, Served};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;

@@ -2,17 +2,17 @@
 
 use super::backoff::LONGEST;
 use super::cache::Key;
-use super::caches::Caches;
 use super::calls::Unanswered;
 use super::events;
-use super::memory::{Awaited, Memories, Memory};
+use super::memory::{Awaited, Memory};
 use super::observe::{self, Moment};
 use super::perform::perform;
 use super::record::{self, Recorded, record};
-use crate::kinds::{Decision, Served, Settings, decide};
+use super::site::Site;
+use crate::kinds::{Decision, Served, decide};
 use crate::machine::Word;
 use kube::runtime::controller::Action;
-use kube::{Client, Resource, ResourceExt};
+use kube::{Resource, ResourceExt};
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
@@ -28,20 +28,6 @@ const WORKING: Duration = Duration::from_secs(30);
 const COUNTED: Duration = Duration::from_secs(1);
 /// The wait for the event that shows why a status was outdated.
 const OUTDATED: Duration = Duration::from_secs(1);
-
-/// Where looks take place: what all of them share.
-pub struct Site<K: Served> {
-    /// For writes, and for the one live read.
-    pub client: Client,
-    /// The operator's settings for the kind.
-    pub settings: Settings,
-    /// Everything that is read.
-    pub caches: Caches<K>,
-    /// What is remembered between looks.
-    pub memories: Arc<Memories>,
-    /// The name under which this process reports.
-    pub instance: String,
-}
 
 /// A look that did not end.
 #[derive(Debug, Error)]

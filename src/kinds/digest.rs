@@ -1,6 +1,5 @@
 //! Short digests of values, stable across restarts and builds.
 
-use super::status::Kept;
 use serde::Serialize;
 
 /// Sixteen hexadecimal digits that stand for a value.
@@ -15,13 +14,4 @@ pub fn fnv(bytes: &[u8]) -> u64 {
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     let mixed = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     mixed ^ (mixed >> 33)
-}
-
-/// A digest of a spec, its count aside: what a question is about.
-pub fn about(spec: &impl Kept) -> String {
-    let mut spec = serde_json::to_value(spec).unwrap_or_default();
-    if let Some(fields) = spec.as_object_mut() {
-        fields.remove("replicas");
-    }
-    of(&spec)
 }

@@ -1,5 +1,6 @@
 //! The question that a stopped operator asks: why, the evidence, what was not done, the answers.
 
+use super::digest;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -210,13 +211,22 @@ impl Intervention {
 /// Five characters out of an object's uid and its number of questions.
 pub fn id(uid: &str, number: i64) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
-    let mut bits = super::digest::fnv(format!("{uid}/{number}").as_bytes());
+    let mut bits = digest::fnv(format!("{uid}/{number}").as_bytes());
     let mut letters = String::new();
     for _ in 0..5 {
         letters.push(char::from(LETTERS[usize::try_from(bits % 32).unwrap_or(0)]));
         bits /= 32;
     }
     letters
+}
+
+/// A digest of a spec, its count aside: what a question is about.
+pub fn about(spec: &impl Serialize) -> String {
+    let mut spec = serde_json::to_value(spec).unwrap_or_default();
+    if let Some(fields) = spec.as_object_mut() {
+        fields.remove("replicas");
+    }
+    digest::of(&spec)
 }
 
 #[cfg(test)]

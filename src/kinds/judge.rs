@@ -1,7 +1,8 @@
 //! May this write pass? The webhook's answer, as a value.
 
-use super::intervention::{ANSWER, Intervention};
-use super::{Known, Served, Settings, Violation, plan, preview, status};
+use super::intervention::{ANSWER, Intervention, about};
+use super::status::Status;
+use super::{Known, Served, Settings, Violation, plan, preview};
 use crate::machine::Word;
 use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
@@ -68,7 +69,7 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation
         return violations.extend(edits(review).into_iter().map(|(field, from, to)| Violation::busy(field, from, to, &why)));
     }
     let known = review.old.map_or(Known { last_good: None, applied: None }, Known::of);
-    let phase = review.old.and_then(HasStatus::status).map_or(K::START, status::Status::phase);
+    let phase = review.old.and_then(HasStatus::status).map_or(K::START, Status::phase);
     let judged = plan::<K>(review.new, review.settings).and_then(|plan| Ok((K::changes(&known, &plan)?, plan)));
     let (mut raised, plan) = match judged {
         Ok(judged) => judged,
@@ -81,7 +82,7 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation
         ));
     }
     let consequence = review.old.and_then(|_| K::consequence(&known, &plan, &raised));
-    let held = question(review).map(|question| question.about == status::about(&spec));
+    let held = question(review).map(|question| question.about == about(&spec));
     if held == Some(false) {
         raised.insert(K::RENEWAL);
     }

@@ -1,7 +1,6 @@
 //! The status that every kind shares: the operator's claim, its memory, and its words for people.
 
 pub use super::conditions::{Claim, conditions};
-pub use super::digest::about;
 use super::intervention::Intervention;
 use crate::machine::{Machine, Word, schema};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};

@@ -2,13 +2,11 @@
 
 use super::Memcached;
 use super::plan::Plan;
+use super::rules::FIXED_PORT;
 use super::words::Event;
 use crate::kinds::{Known, Violation};
 use crate::machine::diagram::ChangeRow;
 use std::collections::BTreeSet;
-
-/// Why the port cannot be changed, and what to do instead.
-pub const PORT: &str = "the port is part of the address that clients hold. Create a second Memcached and move the clients.";
 
 /// One row for each field of the spec; a field without a row fails a test.
 pub const ROWS: &[ChangeRow<Memcached>] = &[
@@ -17,7 +15,7 @@ pub const ROWS: &[ChangeRow<Memcached>] = &[
     ChangeRow { field: "spec.memory", raises: Ok(Event::TemplateChanged) },
     ChangeRow { field: "spec.maxItemSize", raises: Ok(Event::TemplateChanged) },
     ChangeRow { field: "spec.maxConnections", raises: Ok(Event::TemplateChanged) },
-    ChangeRow { field: "spec.port", raises: Err(PORT) },
+    ChangeRow { field: "spec.port", raises: Err(FIXED_PORT) },
     ChangeRow { field: "spec.resources", raises: Ok(Event::TemplateChanged) },
     ChangeRow { field: "spec.podTemplate", raises: Ok(Event::TemplateChanged) },
 ];
@@ -31,7 +29,7 @@ pub fn between(known: &Known<Memcached>, wanted: &Plan) -> Result<BTreeSet<Event
     if let Some(good) = &known.last_good
         && good.port != wanted.port
     {
-        return Err(vec![Violation::unsupported("spec.port", good.port, wanted.port, PORT)]);
+        return Err(vec![Violation::unsupported("spec.port", good.port, wanted.port, FIXED_PORT)]);
     }
     let mut events = BTreeSet::new();
     if let Some(applied) = &known.applied {

@@ -4,10 +4,10 @@ use super::plan::Plan;
 use super::words::Event;
 use super::{Memcached, change, orders, v1};
 use crate::kinds::children::Slot;
-use crate::kinds::intervention::{Intervention, Reason, Verb};
+use crate::kinds::intervention::{Intervention, Reason, Verb, about};
 use crate::kinds::order::{Child, ChildRef, Order};
-use crate::kinds::status::{Status, about};
-use crate::kinds::{Known, Observation, Violation, answer, digest};
+use crate::kinds::status::Status;
+use crate::kinds::{Known, Observation, Violation, answer};
 use crate::machine::{Machine, Role, Word};
 use jiff::SignedDuration;
 use k8s_openapi::api::apps::v1::Deployment;
@@ -79,7 +79,8 @@ impl<'a> Look<'a> {
 
     /// Compares the children with the target.
     fn compared(mut self) -> Self {
-        self.missing = orders::needed(&self);
+        let needed = |target| orders::needed(&self.seen.object, &self.seen.children, target, self.older_rendering());
+        self.missing = self.target.as_ref().map(needed).unwrap_or_default();
         self.settled = self.is_settled();
         self
     }
@@ -183,11 +184,6 @@ impl Counts {
     pub fn progress(self) -> i32 {
         if self.seen { (self.updated - (self.total - self.ready)).max(0) } else { 0 }
     }
-}
-
-/// A digest of the pod template as the API server returned it.
-pub fn live_template(deployment: &Deployment) -> String {
-    digest::of(&deployment.spec.as_ref().map(|spec| &spec.template))
 }
 
 fn taken<T: Child>(slot: &Slot<T>, name: &str) -> Option<(ChildRef, String)> {

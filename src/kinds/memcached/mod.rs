@@ -26,6 +26,7 @@ use super::status::Status;
 use super::{Kind, Known, Observation, Served, Violation};
 use crate::machine::Step;
 use crate::machine::diagram::ChangeRow;
+use facts::Look;
 use jiff::SignedDuration;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
@@ -75,7 +76,10 @@ impl Kind for Memcached {
     }
 
     fn orders(effect: Effect, seen: &Observation<Self>) -> Vec<Order> {
-        orders::orders(effect, seen)
+        match effect {
+            Effect::ApplyChildren => Look::at(seen).missing,
+            Effect::DeleteWaitingPods => trouble::waiting_on_an_error(seen).filter_map(|pod| orders::removal(pod.as_ref())).collect(),
+        }
     }
 
     fn status(seen: &Observation<Self>, step: &Step<Self>) -> Status<v1::KeptSpec> {

@@ -1,34 +1,23 @@
-//! Effect -> orders. An order that would change nothing is not given.
+//! Children and target -> orders. An order that would change nothing is not given.
 
+use super::Children;
 use super::children::{self, Rendered};
-use super::facts::{self, Look};
 use super::plan::Plan;
-use super::words::Effect;
-use super::{Memcached, trouble};
-use crate::kinds::Observation;
+use super::v1::Memcached as Object;
 use crate::kinds::children::Slot;
-use crate::kinds::drift;
 use crate::kinds::order::{Child, ChildRef, Order, patch_of};
+use crate::kinds::{digest, drift};
 use json_patch::{Patch, PatchOperation, ReplaceOperation, TestOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 
-/// What `effect` asks of the cluster.
-pub fn orders(effect: Effect, seen: &Observation<Memcached>) -> Vec<Order> {
-    match effect {
-        Effect::ApplyChildren => Look::at(seen).missing,
-        Effect::DeleteWaitingPods => trouble::waiting_on_an_error(seen).filter_map(|pod| removal(pod.as_ref())).collect(),
-    }
-}
-
-/// What it takes to make every child what the target says; nothing when they are.
-pub fn needed(look: &Look<'_>) -> Vec<Order> {
-    let (object, children) = (&look.seen.object, &look.seen.children);
-    let Some(target) = &look.target else { return Vec::new() };
+/// What it takes to make every child what `target` says; nothing when they are. A pod template of the digest `stands` is
+/// left alone.
+pub fn needed(object: &Object, children: &Children, target: &Plan, stands: Option<&String>) -> Vec<Order> {
     let mut orders: Vec<Order> = apply(&children.service, children::service(object, target)).into_iter().collect();
-    orders.extend(deployment(look, target));
+    orders.extend(deployment(&children.deployment, children::deployment(object, target), target.replicas, stands));
     match (children::budget(object, target), &children.budget) {
         (Some(budget), slot) => orders.extend(apply(slot, budget)),
         (None, Slot::Ours(surplus)) => orders.extend(removal(surplus.as_ref())),
@@ -37,17 +26,20 @@ pub fn needed(look: &Look<'_>) -> Vec<Order> {
     orders
 }
 
-/// The Deployment's order. A settled template of an older rendering is left alone, its count aside.
-fn deployment(look: &Look<'_>, target: &Plan) -> Option<Order> {
-    let slot = &look.seen.children.deployment;
-    let rendered = children::deployment(&look.seen.object, target);
-    if let (Some(settled), Some(live)) = (look.older_rendering(), slot.ours())
-        && facts::live_template(live) == *settled
+/// Of a template that stands, only the pods are counted.
+fn deployment(slot: &Slot<Deployment>, rendered: Rendered, wanted: i32, stands: Option<&String>) -> Option<Order> {
+    if let (Some(settled), Some(live)) = (stands, slot.ours())
+        && live_template(live) == *settled
     {
         let replicas = live.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
-        return (replicas != target.replicas).then(|| count(live, rendered.child, replicas, target.replicas));
+        return (replicas != wanted).then(|| count(live, rendered.child, replicas, wanted));
     }
     apply(slot, rendered)
+}
+
+/// A digest of the pod template as the API server returned it.
+pub fn live_template(deployment: &Deployment) -> String {
+    digest::of(&deployment.spec.as_ref().map(|spec| &spec.template))
 }
 
 /// A count alone, in a write that touches nothing else.
@@ -80,7 +72,8 @@ pub fn differences<T: serde::Serialize>(live: &T, rendered: &Value) -> Patch {
     drift::differences(&serde_json::to_value(live).unwrap_or_default(), &rendered)
 }
 
-fn removal<T: Child>(live: &T) -> Option<Order> {
+/// The end of one object, as it was seen and no newer one.
+pub fn removal<T: Child>(live: &T) -> Option<Order> {
     let child = ChildRef { kind: T::KIND, name: live.name_any() };
     Some(Order::Delete { child, uid: live.uid()?, resource_version: live.resource_version()? })
 }

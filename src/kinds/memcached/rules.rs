@@ -1,9 +1,11 @@
 //! The rules that span an object: its name, its port, its status.
 
-use super::change;
 use super::fields::{NAME, NAME_LENGTH};
 use crate::kinds::cel::{forbids_saying, forbids_unless};
 use kube::core::Rule;
+
+/// Why the port cannot be changed, and what to do instead.
+pub const FIXED_PORT: &str = "the port is part of the address that clients hold. Create a second Memcached and move the clients.";
 
 /// Children, and pods after them, carry the name.
 pub fn name() -> Rule {
@@ -20,7 +22,7 @@ pub fn name() -> Rule {
 pub fn port() -> Rule {
     let ever_ready = "has(self.status) && has(self.status.lastGood) && has(self.status.lastGood.spec.port)";
     let rule = format!("self.spec.port == oldSelf.spec.port || !({ever_ready}) || self.spec.port == self.status.lastGood.spec.port");
-    let says = format!("'unsupported: %d -> %d; {}'.format([self.status.lastGood.spec.port, self.spec.port])", change::PORT);
+    let says = format!("'unsupported: %d -> %d; {FIXED_PORT}'.format([self.status.lastGood.spec.port, self.spec.port])");
     forbids_saying(rule, says).field_path(".spec.port")
 }
 

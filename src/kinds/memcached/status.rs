@@ -1,6 +1,7 @@
 //! Step -> status: what is remembered, and what is said.
 
-use super::facts::{Counts, Look, live_template};
+use super::facts::{Counts, Look};
+use super::orders::live_template;
 use super::v1::KeptSpec;
 use super::words::{Effect, Event, Phase};
 use super::{Memcached, ask, children, say};
