@@ -6,6 +6,7 @@ use kube::api::{Api, ListParams};
 use kube::client::ClientBuilder;
 use kube::client::retry::RetryPolicy;
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::core::PartialObjectMeta;
 use kube::{Client, ResourceExt};
 use pointsman::admission::{Missing, Webhooks, tls};
 use pointsman::config::Config;
@@ -175,9 +176,10 @@ async fn alone(client: &Client, namespace: &str) -> Result<(), Fault> {
     let named = ListParams::default().labels("app.kubernetes.io/name=pointsman");
     let found = deployments.list_metadata(&named).await.map_err(|fault| format!("cannot look for another installation: {fault}"))?;
     let (ours, others): (Vec<_>, Vec<_>) = found.items.iter().partition(|one| one.namespace().as_deref() == Some(namespace));
+    let rank = |one: &PartialObjectMeta<Deployment>| (one.creation_timestamp(), one.namespace());
     // Outside the cluster there is none of ours, and anybody else was first.
-    let since = ours.iter().filter_map(|ours| ours.creation_timestamp()).min();
-    match others.iter().find(|other| since.is_none() || other.creation_timestamp() <= since) {
+    let first = ours.iter().map(|ours| rank(ours)).min();
+    match others.iter().find(|other| first.as_ref().is_none_or(|first| rank(other) < *first)) {
         Some(other) => Err(format!(
             "another installation runs in this cluster: the Deployment {} in namespace {}; this one, of namespace {namespace}, does not start beside it",
             other.name_any(), other.namespace().unwrap_or_default(),

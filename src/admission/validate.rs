@@ -2,7 +2,7 @@
 
 use super::limits::{self, Fault, REVIEW_BYTES, read};
 use super::{Find, refusal};
-use crate::kinds::judge::{Review, Verdict, judge};
+use crate::kinds::judge::{Review, Verdict, judge, unwatched};
 use crate::kinds::{Served, Settings, Violation, answer};
 use crate::telemetry;
 use axum::extract::{Request, State};
@@ -22,6 +22,12 @@ pub struct Gate<K: Served> {
     pub find: Find<K>,
     /// The namespaces that are looked after; none: all.
     pub watched: Arc<[String]>,
+}
+
+impl<K: Served> Gate<K> {
+    fn watches(&self, namespace: Option<&String>) -> bool {
+        self.watched.is_empty() || namespace.is_some_and(|name| self.watched.contains(name))
+    }
 }
 
 /// What is read of a request; objects stay text until their kind is known.
@@ -101,14 +107,17 @@ fn answered<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Value, Fault
             return Ok(refused::<K>(asked, "", &violations));
         }
         Subject::UnreadableScale(violation) => return Ok(refused::<K>(asked, "", &[violation])),
-        Subject::Unknown => return Ok(refusal::allow(&asked.uid, &[])),
+        Subject::Unknown => {
+            let warning = (!gate.watches(asked.namespace.as_ref())).then(|| unwatched::<K>(asked.name.as_deref().unwrap_or_default()));
+            return Ok(refusal::allow(&asked.uid, warning.as_slice()));
+        }
     };
     let review = Review {
         old: pair.old.as_ref(),
         new: &pair.new,
         settings: &gate.settings,
         dry_run: asked.dry_run.unwrap_or_default(),
-        watched: gate.watched.is_empty() || pair.new.meta().namespace.as_ref().is_some_and(|name| gate.watched.contains(name)),
+        watched: gate.watches(pair.new.meta().namespace.as_ref()),
     };
     let verdict = judge::<K>(&review);
     told::<K>(asked, &pair, &verdict);
@@ -209,7 +218,7 @@ fn name_fields<K: Served>(asked: &Asked<'_>, violations: &mut [Violation]) {
 fn refused<K: Served>(asked: &Asked<'_>, name: &str, violations: &[Violation]) -> Value {
     for violation in violations {
         let sort = violation.text.split_once(':').map(|(sort, _)| sort).filter(|sort| ["unsupported", "busy"].contains(sort));
-        telemetry::refusal(K::PATH, sort.unwrap_or("invalid"));
+        telemetry::refusal(&K::Object::kind(&()), sort.unwrap_or("invalid"));
     }
     let name = asked.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(name);
     refusal::deny::<K>(&asked.uid, name, violations)
@@ -223,7 +232,15 @@ fn told<K: Served>(asked: &Asked<'_>, pair: &Pair<K>, verdict: &Verdict) {
     let given = answer(&pair.new).filter(|given| pair.old.as_ref().and_then(answer) != Some(given));
     let operation = asked.operation.as_str();
     if let Some(given) = given {
-        tracing::info!(kind = K::PATH, namespace, name, ?user, answer = ?given, ?verdict, "answer given");
+        tracing::info!(
+            kind = K::PATH,
+            namespace,
+            name,
+            ?user,
+            answer = given.chars().take(64).collect::<String>(),
+            ?verdict,
+            "answer given"
+        );
     } else {
         tracing::debug!(kind = K::PATH, namespace, name, ?user, operation, ?verdict, "write judged");
     }

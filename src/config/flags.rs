@@ -7,7 +7,6 @@ use Default::{Is, Says};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, value_parser};
 use std::fmt::Write;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// One thing that can be set.
@@ -90,8 +89,8 @@ fn listeners() -> [Setting; 2] {
     let webhooks = "where the webhooks listen; [::] is IPv4 too, and becomes 0.0.0.0 on a host without IPv6";
     let metrics = "where /metrics is served, in plain HTTP";
     [
-        setting("webhook-bind", "ADDRESS:PORT", Is("[::]:9443"), value_parser!(SocketAddr).into(), webhooks),
-        setting("metrics-bind", "ADDRESS:PORT", Is("[::]:8080"), value_parser!(SocketAddr).into(), metrics),
+        setting("webhook-bind", "ADDRESS:PORT", Is("[::]:9443"), ValueParser::new(values::address), webhooks),
+        setting("metrics-bind", "ADDRESS:PORT", Is("[::]:8080"), ValueParser::new(values::address), metrics),
     ]
 }
 
@@ -128,12 +127,15 @@ fn several(name: &str, value: &'static str, default: Default, parser: ValueParse
 }
 
 fn arg(setting: Setting) -> Arg {
-    let arg = Arg::new(setting.name.clone())
-        .env(environment(&setting.name))
-        .long(setting.name)
-        .value_name(setting.value)
-        .value_parser(setting.parser)
-        .action(if setting.many { ArgAction::Append } else { ArgAction::Set });
+    // A variable that is set to nothing sets nothing.
+    let variable = environment(&setting.name);
+    let arg = Arg::new(setting.name.clone());
+    let arg = if std::env::var_os(&variable).is_some_and(|value| value.is_empty()) { arg } else { arg.env(variable) };
+    let arg = arg.long(setting.name).value_name(setting.value).value_parser(setting.parser).action(if setting.many {
+        ArgAction::Append
+    } else {
+        ArgAction::Set
+    });
     let arg = if setting.many { arg.value_delimiter(',') } else { arg };
     match setting.default {
         Is(value) => arg.default_value(value).help(setting.help),

@@ -3,8 +3,10 @@
 use super::default_settings;
 use crate::kinds::image;
 use jiff::SignedDuration;
+use std::net::SocketAddr;
 use std::path::Path;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 /// Where a pod finds the namespace that it runs in.
 const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
@@ -86,7 +88,16 @@ pub(super) fn rate(text: &str) -> Result<f32, String> {
 }
 
 pub(super) fn log_level(text: &str) -> Result<String, String> {
-    EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|fault| fault.to_string())
+    // A bare word that is no level would be a module's name, and all else would be silent.
+    let bare = text.split(',').find(|part| !part.contains(['=', '[']) && part.parse::<LevelFilter>().is_err());
+    match bare {
+        Some(word) => Err(format!("{word:?} is no level; write error, warn, info, debug, trace, or MODULE=LEVEL")),
+        None => EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|fault| fault.to_string()),
+    }
+}
+
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| format!("{text:?} is no address and port, as [::]:9443 or 127.0.0.1:9443"))
 }
 
 /// `image` with its registry, where it names one, replaced by `registry`.

@@ -3,7 +3,8 @@
 
 use super::backoff::Backoff;
 use super::caches::Caches;
-use crate::kinds::order::ChildRef;
+use crate::kinds::digest::fnv;
+use crate::kinds::order::{ChildRef, Order};
 use crate::kinds::{Refusal, Served};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -50,9 +51,19 @@ pub struct Memory {
     awaited: Vec<Awaited>,
     awaiting_since: Option<Instant>,
     orphaned_since: Option<Instant>,
+    /// A digest of the orders that were carried out last.
+    carried_out: Option<u64>,
 }
 
 impl Memory {
+    /// What orders that were carried out met in the end: those that are asked for again at once did not stay.
+    pub fn met(&mut self, orders: &[Order]) -> Option<Refusal> {
+        let before = std::mem::replace(&mut self.carried_out, (!orders.is_empty()).then(|| fnv(format!("{orders:?}").as_bytes())));
+        let first = orders.first().filter(|_| before.is_some() && before == self.carried_out)?;
+        let words = "it was written and accepted, and it is not so: something changes it back".to_owned();
+        Some(Refusal { child: first.child().clone(), words, conflict: false })
+    }
+
     /// Waits from now on for `written` to arrive.
     pub fn await_all(&mut self, written: impl IntoIterator<Item = Awaited>) {
         self.awaited.extend(written);
@@ -69,6 +80,8 @@ impl Memory {
             warn!(awaited = ?self.awaited, "a cache did not show what was written; going on without it");
             self.awaited.clear();
             self.awaiting_since = None;
+            // Whether it stayed is not known.
+            self.carried_out = None;
         }
         behind.max(patience(&mut self.orphaned_since, orphaned, at))
     }

@@ -129,7 +129,7 @@ async fn act<K: Served>(
         Recorded::Outdated | Recorded::Gone => return Ok(OUTDATED),
     };
     memory.await_all(performed.awaited);
-    memory.refusal = performed.refusal;
+    memory.refusal = performed.refusal.or_else(|| memory.met(&decision.orders));
     if let Some(failure) = performed.failure {
         return Err(Cause::Perform(failure));
     }

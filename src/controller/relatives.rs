@@ -38,11 +38,14 @@ impl<'a, K: Served> Relatives<'a, K> {
 
     fn foreign<T>(&self, child: &impl Resource) -> Slot<T> {
         let owner = controller(child);
-        if owner.is_some_and(|owner| is_of_kind::<K>(owner) && owner.name == self.object.name_any()) {
-            self.orphaned.set(true);
-        }
-        let owner =
-            owner.map_or_else(|| "nobody controls it".to_owned(), |owner| format!("it is controlled by {} {}", owner.kind, owner.name));
+        let owner = match owner {
+            None => "nobody controls it".to_owned(),
+            Some(owner) if is_of_kind::<K>(owner) && owner.name == self.object.name_any() => {
+                self.orphaned.set(true);
+                format!("it is controlled by an earlier {} {}, of uid {}, which is gone or going", owner.kind, owner.name, owner.uid)
+            }
+            Some(owner) => format!("it is controlled by {} {}", owner.kind, owner.name),
+        };
         Slot::Foreign { uid: child.meta().uid.clone().unwrap_or_default(), owner }
     }
 }

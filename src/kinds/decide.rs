@@ -2,7 +2,7 @@
 
 use super::order::Order;
 use super::status::{Move, Status};
-use super::{Kind, Observation, answer};
+use super::{Kind, Observation, answer, claimed};
 use crate::machine::{Role, Step, Word};
 use kube::Resource;
 use kube::core::object::HasStatus;
@@ -32,7 +32,7 @@ impl<K: Kind> Decision<K> {
 pub fn decide<K: Kind>(mut seen: Observation<K>) -> Decision<K> {
     let (mut steps, mut orders): (Vec<Step<K>>, Vec<Order>) = (Vec::new(), Vec::new());
     loop {
-        let step = K::step(seen.status().phase(), &K::events(&seen));
+        let step = K::step(claimed::<K>(&seen.object), &K::events(&seen));
         let status = K::status(&seen, &step);
         *seen.object.status_mut() = Some(status);
         for order in step.effects().iter().flat_map(|&effect| K::orders(effect, &seen)) {
@@ -73,6 +73,13 @@ fn told<K: Kind>(steps: &[Step<K>], seen: &Observation<K>) -> Option<Move> {
 pub fn preview<K: Kind>(from: K::Phase, facts: &BTreeSet<K::Event>, success: Option<K::Event>) -> Vec<K::Phase> {
     let mut path = Vec::from_iter((K::role(from) != Role::Junction).then_some(from));
     let (mut at, mut facts) = (from, facts.clone());
+    // An edit that the work under way takes up leaves it to its own end.
+    if let Role::Works { goal, .. } = K::role(from)
+        && !facts.is_empty()
+        && !K::step(from, &facts).moved()
+    {
+        facts = BTreeSet::from([success.unwrap_or(goal)]);
+    }
     while path.len() <= K::Phase::ALL.len() {
         let step = K::step(at, &facts);
         if !step.moved() {

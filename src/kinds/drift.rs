@@ -1,7 +1,7 @@
 //! Does a child still say what we wrote? Only the fields that we own are compared.
 
 use super::order::patch_of;
-use json_patch::{Patch, PatchOperation, ReplaceOperation, TestOperation};
+use json_patch::{AddOperation, Patch, PatchOperation, RemoveOperation, ReplaceOperation, TestOperation};
 use jsonptr::PointerBuf;
 use kube::Resource;
 use serde::Serialize;
@@ -9,28 +9,46 @@ use serde_json::Value;
 
 /// What the API server tells ports apart by.
 const KEYS_OF_PORTS: [&str; 3] = ["port", "containerPort", "protocol"];
+/// Fields that have one owner as a whole: what stands in them beside ours is drift as well.
+const WHOLE: [&str; 7] = [
+    "selector",
+    "nodeSelector",
+    "labelSelector",
+    "namespaceSelector",
+    "tolerations",
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+];
+/// Fields of which an object may have one: an apply sets ours beside another's, and is refused.
+const ONE_OF: [&str; 4] = ["tcpSocket", "httpGet", "exec", "grpc"];
 
 /// What would have to change in `live` for every field of `wanted` to stand there; empty when it does.
 pub fn differences(live: &Value, wanted: &Value) -> Patch {
     json_patch::diff(&projection(live, wanted), wanted)
 }
 
-/// Ports that keep their name under another number, put back in their places; nothing where there are none.
-///
-/// The API server keys ports by number and lets no name repeat: an apply would set ours beside such a one, and be
-/// refused.
-pub fn renumbered<T: Resource + Serialize>(live: &T, wanted: &Value) -> Option<Patch> {
+/// What no apply can mend, since ours would be set beside what is there and be refused: ports that keep their name under
+/// another number are put back in their places, and what excludes a field of ours goes. Nothing where there is none.
+pub fn tangles<T: Resource + Serialize>(live: &T, wanted: &Value) -> Option<Patch> {
     let mut operations = Vec::new();
-    ports(&serde_json::to_value(live).unwrap_or_default(), wanted, &PointerBuf::root(), &mut operations);
+    untangle(&serde_json::to_value(live).unwrap_or_default(), wanted, &PointerBuf::root(), &mut operations);
     (!operations.is_empty()).then(|| patch_of(live, operations))
 }
 
-fn ports(live: &Value, wanted: &Value, at: &PointerBuf, operations: &mut Vec<PatchOperation>) {
+fn untangle(live: &Value, wanted: &Value, at: &PointerBuf, operations: &mut Vec<PatchOperation>) {
     let below = |token: &str| at.with_trailing_token(token);
     match (live, wanted) {
         (Value::Object(live), Value::Object(wanted)) => {
             for (key, wanted) in wanted {
-                ports(live.get(key).unwrap_or(&Value::Null), wanted, &below(key), operations);
+                untangle(live.get(key).unwrap_or(&Value::Null), wanted, &below(key), operations);
+            }
+            if let Some(ours) = ONE_OF.iter().find(|key| wanted.contains_key(**key)) {
+                for (other, value) in ONE_OF.iter().filter(|other| *other != ours).filter_map(|other| Some((other, live.get(*other)?))) {
+                    operations.push(PatchOperation::Test(TestOperation { path: below(other), value: value.clone() }));
+                    operations.push(PatchOperation::Remove(RemoveOperation { path: below(other) }));
+                    // One there has to be.
+                    operations.push(PatchOperation::Add(AddOperation { path: below(ours), value: wanted[*ours].clone() }));
+                }
             }
         }
         (Value::Array(live), Value::Array(wanted)) => {
@@ -41,7 +59,7 @@ fn ports(live: &Value, wanted: &Value, at: &PointerBuf, operations: &mut Vec<Pat
                     operations.push(PatchOperation::Test(TestOperation { path: path.clone(), value: before.clone() }));
                     operations.push(PatchOperation::Replace(ReplaceOperation { path, value: wanted.clone() }));
                 } else {
-                    ports(before, wanted, &path, operations);
+                    untangle(before, wanted, &path, operations);
                 }
             }
         }
@@ -69,6 +87,13 @@ fn projection(live: &Value, wanted: &Value) -> Value {
         (Value::Object(live), Value::Object(wanted)) => {
             let same = wanted.iter().filter_map(|(key, wanted)| {
                 let seen = match live.get(key) {
+                    Some(live) if WHOLE.contains(&key.as_str()) => {
+                        if trimmed(live) == trimmed(wanted) {
+                            wanted.clone()
+                        } else {
+                            live.clone()
+                        }
+                    }
                     Some(live) => projection(live, wanted),
                     None if is_empty(wanted) => wanted.clone(),
                     None => return None,
@@ -94,6 +119,18 @@ fn name(item: &Value) -> Option<(&str, &str)> {
     text("name").map(|name| (name, "")).or_else(|| Some((text("topologyKey")?, text("whenUnsatisfiable")?)))
 }
 
+/// A value without its empty parts.
+fn trimmed(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let parts = map.iter().map(|(key, value)| (key.clone(), trimmed(value)));
+            Value::Object(parts.filter(|(_, value)| !is_empty(value)).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(trimmed).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -107,7 +144,7 @@ fn is_empty(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use k8s_openapi::api::core::v1::Service;
+    use k8s_openapi::api::core::v1::{Pod, Service};
     use serde_json::json;
 
     #[test]
@@ -117,12 +154,34 @@ mod tests {
             let ports = json!([{ "name": "other", "port": 9, "protocol": "TCP" }, { "name": "main", "port": port, "protocol": "TCP" }]);
             serde_json::from_value(json!({ "metadata": { "uid": "u" }, "spec": { "ports": ports } })).expect("a Service")
         };
-        assert_eq!(renumbered(&service(11211), &wanted), None);
-        let patch = renumbered(&service(80), &wanted).expect("a patch");
+        assert_eq!(tangles(&service(11211), &wanted), None);
+        let patch = tangles(&service(80), &wanted).expect("a patch");
         let mut live = json!(service(80));
         json_patch::patch(&mut live, &patch).expect("its tests hold");
         assert_eq!(live["spec"], json!(service(11211))["spec"]);
         assert!(json_patch::patch(&mut json!(service(81)), &patch).is_err(), "what somebody changed since is overwritten");
+    }
+
+    #[test]
+    fn what_excludes_a_field_of_ours_goes() {
+        let probe = json!({ "name": "main", "readinessProbe": { "httpGet": { "port": 80 } } });
+        let pod: Pod = serde_json::from_value(json!({ "metadata": { "uid": "u" }, "spec": { "containers": [probe] } })).expect("a Pod");
+        let wanted = json!({ "spec": { "containers": [{ "name": "main", "readinessProbe": { "tcpSocket": { "port": 1 } } }] } });
+        let mut live = json!(pod);
+        json_patch::patch(&mut live, &tangles(&pod, &wanted).expect("a patch")).expect("its tests hold");
+        assert_eq!(live["spec"], wanted["spec"]);
+    }
+
+    #[test]
+    fn what_has_one_owner_is_compared_whole() {
+        let wanted = json!({ "selector": { "app": "a" }, "nodeSelector": {} });
+        assert!(differences(&json!({ "selector": { "app": "a" } }), &wanted).0.is_empty());
+        let words = |live: Value| in_words(&differences(&live, &wanted)).unwrap_or_default();
+        assert_eq!(words(json!({ "selector": { "app": "a", "track": "canary" } })), "/selector/track should not be there");
+        assert_eq!(
+            words(json!({ "selector": { "app": "a" }, "nodeSelector": { "disk": "ssd" } })),
+            "/nodeSelector/disk should not be there"
+        );
     }
 
     #[test]

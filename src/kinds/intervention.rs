@@ -101,7 +101,7 @@ impl Reason {
     pub fn closes(self) -> &'static str {
         match self {
             Reason::SpecInvalid => "when the spec obeys the rules",
-            Reason::ChildConflict => "when that object is gone",
+            Reason::ChildConflict => "when no such object is left",
             Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => {
                 "when every pod that was ordered is ready; a count that was changed meanwhile follows then"
             }

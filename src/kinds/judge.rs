@@ -1,8 +1,7 @@
 //! May this write pass? The webhook's answer, as a value.
 
 use super::intervention::{ANSWER, Intervention, about};
-use super::status::Status;
-use super::{Known, Served, Settings, Violation, plan, preview};
+use super::{Known, Served, Settings, Violation, claimed, plan, preview};
 use crate::machine::Word;
 use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
@@ -53,7 +52,7 @@ pub fn judge<K: Served>(review: &Review<'_, K>) -> Verdict {
     let named = |key: &&&str| changed(review, key).is_some();
     warnings.extend(WITHOUT_EFFECT.iter().filter(named).map(|key| format!("{}: {key} has no effect yet", title::<K>(review.new))));
     if !review.watched {
-        warnings.push(format!("{}: nobody watches this namespace; the object is stored and nothing will happen", title::<K>(review.new)));
+        warnings.push(unwatched::<K>(&review.new.name_any()));
     }
     Verdict::Allow(warnings)
 }
@@ -69,7 +68,7 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation
         return violations.extend(edits(review).into_iter().map(|(field, from, to)| Violation::busy(field, from, to, &why)));
     }
     let known = review.old.map_or(Known { last_good: None, applied: None }, Known::of);
-    let phase = review.old.and_then(HasStatus::status).map_or(K::START, Status::phase);
+    let phase = review.old.map_or(K::START, claimed::<K>);
     let judged = plan::<K>(review.new, review.settings).and_then(|plan| Ok((K::changes(&known, &plan)?, plan)));
     let (mut raised, plan) = match judged {
         Ok(judged) => judged,
@@ -112,9 +111,13 @@ fn shown(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
     };
+    cut(&text)
+}
+
+fn cut(text: &str) -> String {
     match text.char_indices().nth(VALUE_CHARACTERS) {
         Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
+        None => text.to_owned(),
     }
 }
 
@@ -129,18 +132,21 @@ fn planned<K: Served>(
         raised.insert(K::first_time());
     }
     let path: Vec<String> = preview::<K>(phase, &raised, success).into_iter().map(Word::text).collect();
-    let fate = match question(review) {
-        Some(question) if path.len() == 1 => format!("held while {} asks; the answers are: {}", question.reason.word(), question.legal()),
-        _ => path.join(" -> "),
+    let (fate, consequence) = match question(review) {
+        // Nothing happens before it is answered.
+        Some(question) if path.len() == 1 => {
+            (format!("held while {} asks; the answers are: {}", question.reason.word(), question.legal()), String::new())
+        }
+        _ => (path.join(" -> "), consequence.map(|text| format!("; {text}")).unwrap_or_default()),
     };
-    let consequence = consequence.map(|text| format!("; {text}")).unwrap_or_default();
     let mut line = format!("{}: {fate}{consequence}", title::<K>(review.new));
     line.truncate(line.floor_char_boundary(PLAN_BYTES));
     line
 }
 
 fn answer_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation>, warnings: &mut Vec<String>) {
-    let Some(answer) = changed(review, ANSWER) else { return };
+    let Some(given) = changed(review, ANSWER) else { return };
+    let answer = cut(given);
     let field = format!("metadata.annotations[{ANSWER}]");
     if review.old.is_none() {
         return warnings
@@ -151,7 +157,7 @@ fn answer_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violati
             &field,
             format!("no question is open; {answer} would answer nothing. Remove the annotation: {ANSWER}-"),
         )),
-        Some(question) if question.legal().split(", ").any(|legal| legal == answer) => {}
+        Some(question) if question.legal().split(", ").any(|legal| legal == given) => {}
         Some(question) => violations.push(Violation::invalid(
             &field,
             format!("{answer} does not answer question {}; the legal answers are: {}", question.id, question.legal()),
@@ -163,6 +169,11 @@ fn answer_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violati
 fn changed<'a, K: Served>(review: &Review<'a, K>, key: &str) -> Option<&'a String> {
     let before = review.old.and_then(|old| old.annotations().get(key));
     review.new.annotations().get(key).filter(|after| Some(*after) != before)
+}
+
+/// What is said of a write in a namespace that the operator does not watch.
+pub fn unwatched<K: Served>(name: &str) -> String {
+    format!("{}/{name}: nobody watches this namespace; the object is stored and nothing will happen", K::SHORT)
 }
 
 fn title<K: Served>(object: &K::Object) -> String {

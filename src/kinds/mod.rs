@@ -24,7 +24,7 @@ pub mod quantity;
 pub mod served;
 pub mod status;
 
-use crate::machine::{Machine, Step, Word};
+use crate::machine::{Machine, Role, Step, Word};
 pub use decide::{Decision, decide, preview};
 use jiff::{SignedDuration, Timestamp};
 use kube::Resource;
@@ -114,6 +114,19 @@ impl<K: Kind> Known<K> {
 pub fn plan<K: Kind>(object: &K::Object, settings: &Settings) -> Result<K::Plan, Vec<Violation>> {
     let kept = object.status().and_then(|status| status.default_image.as_deref());
     K::parse(&K::Spec::from(object), kept.unwrap_or(&settings.default_image))
+}
+
+/// Where the machine starts: the state that the status claims, or the very start where that cannot be so, as in a status
+/// that somebody restored.
+pub fn claimed<K: Kind>(object: &K::Object) -> K::Phase {
+    let Some(status) = object.status() else { return K::START };
+    let phase = status.phase();
+    let so = match K::role(phase) {
+        Role::Asks => status.intervention.is_some(),
+        Role::Ends => object.meta().deletion_timestamp.is_some(),
+        Role::Junction | Role::Works { .. } | Role::Rests => true,
+    };
+    if so { phase } else { K::START }
 }
 
 /// Everything that was read, at one moment.

@@ -17,6 +17,8 @@ pub enum Quantity {
 
 /// One thousand million parts of a unit: the finest step that the API server keeps.
 const NANO: i128 = 1_000_000_000;
+/// The finest step of an amount of a resource, in thousand-millionths.
+const MILLI: i128 = 1_000_000;
 
 impl Quantity {
     /// The exact value in whole units (bytes, for memory); `None` if it does not parse or is not whole.
@@ -37,6 +39,8 @@ impl Quantity {
     pub fn canonical(&self) -> String {
         let text = self.to_string();
         let Some(nanos) = self.nanos() else { return text };
+        // It rounds amounts of resources up.
+        let nanos = nanos + (-nanos).rem_euclid(MILLI);
         let binary = text.ends_with('i') && nanos % NANO == 0 && nanos.abs() >= 1024 * NANO;
         if binary { binary_form(nanos / NANO) } else { decimal_form(nanos, text.contains(['e', 'E']) && !text.ends_with('E')) }
     }
@@ -79,6 +83,7 @@ fn parse(text: &str) -> Option<i128> {
     if whole.len() + fraction.len() == 0 || !all_digits(whole) || !all_digits(fraction) {
         return None;
     }
+    let fraction = fraction.trim_end_matches('0');
     let mantissa: i128 = format!("0{whole}{fraction}").parse().ok()?;
     let (numerator, denominator) = scale(suffix)?;
     let denominator = denominator.checked_mul(10i128.checked_pow(u32::try_from(fraction.len()).ok()?)?)?;
@@ -158,6 +163,7 @@ mod tests {
             ("9223372036854775808", None),
             ("1000m", Some(1)),
             (".5Ki", Some(512)),
+            ("67108864.0000000000000000000000", Some(67_108_864)),
             ("1e-3", None),
         ];
         for (text, units) in cases {
@@ -179,6 +185,9 @@ mod tests {
             ("2", "2"),
             ("50m", "50m"),
             ("1500m", "1500m"),
+            ("500u", "1m"),
+            ("0.0105", "11m"),
+            ("1n", "1m"),
         ];
         for (text, canonical) in cases {
             assert_eq!(Quantity::from(text).canonical(), canonical, "{text}");

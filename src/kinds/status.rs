@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// How many moves `status.history` keeps.
 pub const HISTORY: usize = 10;
 
-/// The status of an object whose specs are kept as `S`.
+/// What the operator saw, what it does, and what it waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, bound = "S: Kept")]
 #[schemars(bound = "S: Kept", extend("x-kubernetes-validations" = [state_stays()]))]
@@ -51,7 +51,7 @@ pub struct Status<S: Kept> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(max = 512))]
     pub selector: Option<String>,
-    /// The image in use.
+    /// The image of the pods that are wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(max = 512))]
     pub image: Option<String>,

@@ -11,7 +11,9 @@ pub fn stored_moves<M: Machine>() -> BTreeMap<M::Phase, BTreeSet<M::Phase>> {
     let stored = M::Phase::ALL.iter().filter(|phase| M::role(**phase) != Role::Junction);
     stored
         .map(|&phase| {
-            let mut ends = through_junctions::<M>(M::exits(phase));
+            // Only the object's own end ends anything: where that is not to come, the claim is void, and all begins anew.
+            let exits = if M::role(phase) == Role::Ends { &[M::START] } else { M::exits(phase) };
+            let mut ends = through_junctions::<M>(exits);
             ends.remove(&phase);
             (phase, ends)
         })

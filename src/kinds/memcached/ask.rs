@@ -72,8 +72,7 @@ fn evidence(look: &Look<'_>, reason: Reason) -> Vec<Evidence> {
             violations(look).iter().take(8).map(words).collect()
         }
         Reason::ChildConflict => {
-            let taken = look.conflict().into_iter();
-            taken.map(|(child, owner)| Evidence { kind: child.kind.name(), name: child.name, words: owner }).collect()
+            look.conflicts().map(|(child, owner)| Evidence { kind: child.kind.name(), name: child.name, words: owner }).collect()
         }
         Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => trouble::evidence(look.seen),
     }

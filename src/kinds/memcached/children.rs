@@ -53,7 +53,7 @@ pub fn service(object: &Object, plan: &Plan) -> Rendered {
     finished::<Service>(
         object,
         json!({
-            "spec": { "clusterIP": "None", "ipFamilyPolicy": "PreferDualStack", "selector": selector(object), "ports": [port] },
+            "spec": { "type": "ClusterIP", "clusterIP": "None", "ipFamilyPolicy": "PreferDualStack", "selector": selector(object), "ports": [port] },
         }),
     )
 }
@@ -95,6 +95,10 @@ fn pod_template(object: &Object, plan: &Plan) -> Value {
         annotations.insert("pointsman.dev/renderer".to_owned(), RENDERER.to_string());
     }
     let mut spec = json!(user.spec.clone().unwrap_or_default());
+    // The API server keeps the old name of this field too, and from a field that nobody owns it would bring the new one back.
+    if let Some(account) = spec.get("serviceAccountName").cloned() {
+        spec["serviceAccount"] = account;
+    }
     let ours = json!({
         "automountServiceAccountToken": false,
         "enableServiceLinks": false,

@@ -29,7 +29,7 @@ fn holds(event: Event, look: &Look<'_>) -> bool {
     match event {
         Event::DeletionRequested => seen.object.meta().deletion_timestamp.is_some(),
         Event::SpecInvalid => look.wanted.is_err(),
-        Event::ChildConflict => look.conflict().is_some(),
+        Event::ChildConflict => look.conflicts().next().is_some(),
         Event::SpecRenewed => question.is_some_and(|question| renewed(question, &seen.object)),
         Event::RetryAnswered => question.is_some_and(|question| question.answered(Verb::Retry, answer(&seen.object).map(String::as_str))),
         Event::ObstacleGone => question.is_some_and(|question| look.obstacle_gone(question.reason)),
@@ -94,11 +94,11 @@ impl<'a> Look<'a> {
         Some(look.compared())
     }
 
-    /// The first child whose name is somebody else's, and who that is.
-    pub fn conflict(&self) -> Option<(ChildRef, String)> {
+    /// The children whose names are somebody else's, and who that is.
+    pub fn conflicts(&self) -> impl Iterator<Item = (ChildRef, String)> {
         let (name, children) = (self.seen.object.name_any(), &self.seen.children);
         let budget = if self.replicas() >= 2 { taken(&children.budget, &name) } else { None };
-        taken(&children.service, &name).or_else(|| taken(&children.deployment, &name)).or(budget)
+        [taken(&children.service, &name), taken(&children.deployment, &name), budget].into_iter().flatten()
     }
 
     /// Was this pod template settled by an older rendering? Then it stands until the spec changes.
@@ -124,7 +124,7 @@ impl<'a> Look<'a> {
         self.target.is_some()
             && unchanged
             && self.missing.is_empty()
-            && self.conflict().is_none()
+            && self.conflicts().next().is_none()
             && counted
             && pods_alive(self.seen) <= wanted
     }
@@ -144,7 +144,9 @@ impl<'a> Look<'a> {
     fn obstacle_gone(&self, reason: Reason) -> bool {
         match reason {
             Reason::SpecInvalid => self.wanted.is_ok(),
-            Reason::ChildConflict => self.conflict().is_none() && !self.seen.refusal.as_ref().is_some_and(|refusal| refusal.conflict),
+            Reason::ChildConflict => {
+                self.conflicts().next().is_none() && !self.seen.refusal.as_ref().is_some_and(|refusal| refusal.conflict)
+            }
             Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => {
                 self.settled || self.as_ordered().is_some_and(|ordered| ordered.settled)
             }

@@ -25,6 +25,8 @@ pub const DEFAULT_ITEM: &str = "1Mi";
 pub const ITEM_STEP: i64 = 512 * 1024;
 /// The image where neither the spec nor a setting names one.
 pub const DEFAULT_IMAGE: &str = "docker.io/library/memcached:1.6";
+/// The largest spec, as JSON: etcd takes 1.5 MiB, and an object holds it up to five times.
+pub const SPEC_BYTES: usize = 256 * 1024;
 /// The pattern of an object's name.
 pub const NAME: &str = "^[a-z]([-a-z0-9]*[a-z0-9])?$";
 /// The longest name of an object: its children and their pods carry it.

@@ -55,7 +55,7 @@ fn apply<T: Child + serde::Serialize>(slot: &Slot<T>, rendered: Rendered) -> Opt
     if matches!(slot, Slot::Foreign { .. }) || slot.ours().is_some_and(|live| differences(live, &object).0.is_empty()) {
         return None;
     }
-    if let Some(patch) = slot.ours().and_then(|live| drift::renumbered(live, &object)) {
+    if let Some(patch) = slot.ours().and_then(|live| drift::tangles(live, &object)) {
         return Some(Order::Patch { child, patch });
     }
     Some(Order::Apply { child, object, uid: slot.uid() })

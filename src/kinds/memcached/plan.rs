@@ -3,8 +3,9 @@
 use super::fields;
 use super::v1::MemcachedSpec;
 use crate::kinds::Violation;
+use crate::kinds::digest::json_bytes;
 use crate::kinds::image::{is_reference, text};
-use crate::kinds::pod_template::{PodTemplate, Resources, Strings};
+use crate::kinds::pod_template::{PodTemplate, Resources, Strings, illegal_parts};
 use crate::kinds::quantity::Quantity;
 use std::collections::BTreeMap;
 
@@ -41,6 +42,10 @@ pub struct Template {
 /// # Errors
 /// Every violation at once.
 pub fn parse(spec: &MemcachedSpec, image: &str) -> Result<Plan, Vec<Violation>> {
+    // What is too large to keep is not looked into.
+    if let Some(fault) = too_large(spec) {
+        return Err(vec![fault]);
+    }
     let mut faults = Vec::new();
     let image = spec.image.as_deref().unwrap_or(image);
     if !is_reference(image) {
@@ -49,24 +54,11 @@ pub fn parse(spec: &MemcachedSpec, image: &str) -> Result<Plan, Vec<Violation>> 
     faults.extend(out_of_range(spec));
     let memory = bytes("spec.memory", &spec.memory, fields::MEMORY, &mut faults);
     let item = bytes("spec.maxItemSize", &spec.max_item_size, fields::ITEM, &mut faults);
-    if item % fields::ITEM_STEP != 0 {
-        faults.push(Violation::invalid(
-            "spec.maxItemSize",
-            format!("{} is no multiple of 512Ki; memcached takes no other size", spec.max_item_size),
-        ));
-    }
-    if memory > 0 && item * 2 > memory {
-        faults.push(Violation::invalid("spec.maxItemSize", format!("{} is over half of memory {}", spec.max_item_size, spec.memory)));
-    }
-    if [&spec.resources.limits, &spec.resources.requests].iter().any(|list| list.contains_key("memory")) {
-        faults.push(Violation::invalid(
-            "spec.resources",
-            "the container's memory follows from spec.memory and spec.maxConnections; change those instead",
-        ));
-    }
-    faults.extend(no_amount("limits", &spec.resources.limits).chain(no_amount("requests", &spec.resources.requests)));
+    faults.extend(item_fits(spec, memory, item));
+    faults.extend(illegal_resources(&spec.resources));
     let pod_template = spec.pod_template.clone().unwrap_or_default().trimmed();
     faults.extend(reserved_labels(&pod_template));
+    faults.extend(illegal_parts(&pod_template).map(|(field, text)| Violation::invalid(&format!("spec.podTemplate.{field}"), text)));
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -120,12 +112,40 @@ fn bytes(field: &'static str, value: &Quantity, (least, most): (&'static str, &'
     }
 }
 
-/// Amounts that no container can have.
-fn no_amount(list: &'static str, amounts: &BTreeMap<String, Quantity>) -> impl Iterator<Item = Violation> {
-    let wrong = amounts.iter().filter(|(_, amount)| amount.nanos().is_none_or(|nanos| nanos < 0));
-    wrong.map(move |(name, amount)| {
-        Violation::invalid(&format!("spec.resources.{list}[{name}]"), format!("{amount} is not a quantity of at least 0, as 50m or 1"))
-    })
+fn too_large(spec: &MemcachedSpec) -> Option<Violation> {
+    let size = json_bytes(spec);
+    let text = format!("{size} bytes are over {}: the status keeps the spec twice, and all has to fit into one object", fields::SPEC_BYTES);
+    (size > fields::SPEC_BYTES).then(|| Violation::invalid("spec", text))
+}
+
+/// What memcached itself would refuse.
+fn item_fits(spec: &MemcachedSpec, memory: i64, item: i64) -> impl Iterator<Item = Violation> {
+    let size = &spec.max_item_size;
+    let step = (item % fields::ITEM_STEP != 0).then(|| format!("{size} is no multiple of 512Ki; memcached takes no other size"));
+    let half = (memory > 0 && item * 2 > memory).then(|| format!("{size} is over half of memory {}", spec.memory));
+    step.into_iter().chain(half).map(|text| Violation::invalid("spec.maxItemSize", text))
+}
+
+/// Amounts that no container can have: the API server would refuse the pods, not the object.
+fn illegal_resources(Resources { limits, requests }: &Resources) -> Vec<Violation> {
+    let mut faults = Vec::new();
+    if limits.contains_key("memory") || requests.contains_key("memory") {
+        let text = "the container's memory follows from spec.memory and spec.maxConnections; change those instead";
+        faults.push(Violation::invalid("spec.resources", text));
+    }
+    for (list, amounts) in [("limits", limits), ("requests", requests)] {
+        let wrong = amounts.iter().filter(|(_, amount)| amount.nanos().is_none_or(|nanos| nanos < 0));
+        faults.extend(wrong.map(|(name, amount)| {
+            Violation::invalid(&format!("spec.resources.{list}[{name}]"), format!("{amount} is not a quantity of at least 0, as 50m or 1"))
+        }));
+    }
+    for (name, request) in requests {
+        if let Some(limit) = limits.get(name).filter(|limit| limit.nanos() < request.nanos()) {
+            let text = format!("{request} is over the limit {limit}; what is guaranteed may not be more than what is allowed");
+            faults.push(Violation::invalid(&format!("spec.resources.requests[{name}]"), text));
+        }
+    }
+    faults
 }
 
 fn reserved_labels(template: &PodTemplate) -> Option<Violation> {

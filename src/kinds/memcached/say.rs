@@ -19,8 +19,7 @@ pub fn report(status: &mut Status<KeptSpec>, look: &Look<'_>, phase: Phase) {
     let message = message(status, look, phase);
     status.message = Some(message.chars().take(MESSAGE).collect());
     status.waiting_for = waiting_for(look, phase);
-    let reason = status.reason.clone().unwrap_or_else(|| phase.text());
-    let claims = claims(look, phase, &reason, &message);
+    let claims = claims(status, look, phase, &message);
     let generation = seen.object.meta().generation.unwrap_or_default();
     status.conditions = conditions(&status.conditions, claims, generation, seen.now);
 }
@@ -40,9 +39,13 @@ fn message(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase) -> String {
         Phase::HumanIntervention => {
             let (reason, id) =
                 status.intervention.as_ref().map(|question| (question.reason.word(), question.id.clone())).unwrap_or_default();
-            format!("{reason}: see status.intervention; change the spec, or annotate {ANSWER}=retry-{id}")
+            let taken = look.conflicts().next().map(|(child, _)| child);
+            match taken {
+                Some(child) => format!("{reason}: {} {} is not ours; remove or rename it", child.kind.name(), child.name),
+                None => format!("{reason}: see status.intervention; change the spec, or annotate {ANSWER}=retry-{id}"),
+            }
         }
-        Phase::Deleting => "being deleted; its owner references remove the children".to_owned(),
+        Phase::Deleting => going(&look.seen.object),
     }
 }
 
@@ -52,6 +55,15 @@ fn stopped(object: &v1::Memcached) -> String {
     let start = |place: &str| format!("stopped; to start: kubectl scale mc/{name}{place} --replicas=1");
     let whole = start(&format!(" -n {namespace}"));
     if whole.len() <= MESSAGE { whole } else { start("") }
+}
+
+fn going(object: &v1::Memcached) -> String {
+    // The garbage collector's own: under them the children go first, or are let go.
+    let holds = object.finalizers().iter().find(|name| !["foregroundDeletion", "orphan"].contains(&name.as_str()));
+    match holds {
+        None => "being deleted; its owner references remove the children".to_owned(),
+        Some(name) => format!("being deleted; its children stay while a finalizer holds it: {name}"),
+    }
 }
 
 fn pods(count: i32) -> String {
@@ -71,14 +83,15 @@ fn waiting_for(look: &Look<'_>, phase: Phase) -> Vec<WaitingFor> {
     }
 }
 
-fn claims(look: &Look<'_>, phase: Phase, reason: &str, message: &str) -> Vec<Claim> {
+fn claims(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase, message: &str) -> Vec<Claim> {
+    let reason = &status.reason.clone().unwrap_or_else(|| phase.text());
     let claim = |name, holds, reason: &str, message: &str| Claim { name, holds, reason: reason.to_owned(), message: message.to_owned() };
     let ready = matches!(phase, Phase::Ready | Phase::Stopped);
     let working = matches!(phase, Phase::Creating | Phase::Scaling | Phase::Updating | Phase::Degraded);
     let serving = look.seen.children.deployment.ours().map(Counts::of).unwrap_or_default().available;
     let (available, serves) = if serving > 0 { ("PodsServe", "at least one pod serves") } else { ("NoPodServes", "no pod serves") };
     let stalled = phase == Phase::HumanIntervention;
-    let (current, why) = up_to_date(look, phase);
+    let (current, why) = up_to_date(status, look, phase);
     vec![
         claim("Ready", ready, reason, message),
         claim("Available", serving > 0, available, serves),
@@ -88,9 +101,13 @@ fn claims(look: &Look<'_>, phase: Phase, reason: &str, message: &str) -> Vec<Cla
     ]
 }
 
-fn up_to_date(look: &Look<'_>, phase: Phase) -> (&'static str, &'static str) {
+fn up_to_date(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase) -> (&'static str, &'static str) {
     if look.wanted.is_err() {
         ("SpecInvalid", "the spec is not valid, so nothing was made of it")
+    } else if status.applied.is_none() {
+        ("NothingOrdered", "nothing was ordered yet")
+    } else if look.seen.refusal.is_some() {
+        ("Refused", "the API server refuses what was ordered")
     } else if phase == Phase::HumanIntervention && !look.changes.is_empty() {
         ("Held", "the spec is held until the open question is closed")
     } else if look.older_rendering().is_some() {

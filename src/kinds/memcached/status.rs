@@ -24,6 +24,8 @@ pub fn status(seen: &Observation<Memcached>, step: &Step<Memcached>) -> Status<K
     if step.next() != Phase::Pending {
         count(&mut status, &look);
         progress(&mut status, &look, step.next());
+        // Without one nothing would ever be late.
+        status.deadline_time = status.deadline_time.take().or_else(|| deadline(&look, step.next()));
         say::report(&mut status, &look, step.next());
     }
     status

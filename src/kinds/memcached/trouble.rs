@@ -16,6 +16,9 @@ pub const WORDS: usize = 600;
 /// How much of what a pod waits on is said: an image's name alone may be as long as the schema allows.
 const WHAT: usize = 256;
 
+/// What is wrong with a pod that [`is_stray`].
+const STRAY: &str = "no ReplicaSet controls it, and it carries the labels of this object's pods; delete it, or take them off";
+
 /// What one pod waits on.
 struct Trouble {
     /// The same words for as long as the trouble is the same.
@@ -46,14 +49,23 @@ pub fn evidence(seen: &Observation<Memcached>) -> Vec<Evidence> {
     // A pod that runs and is never ready has no error; it is quoted after those that have one.
     let silent = pods().filter(|pod| trouble(pod).is_none());
     let silent = silent.filter_map(|pod| Some(quote("Pod", &pod.name_any(), &unready(pod)?)));
-    refused.chain(failing_deployment(seen)).chain(waiting.chain(silent).take(QUOTED)).collect()
+    let strays = pods().filter(|pod| is_stray(pod)).map(|pod| quote("Pod", &pod.name_any(), STRAY));
+    refused.chain(failing_deployment(seen)).chain(waiting.chain(silent).chain(strays).take(QUOTED)).collect()
 }
 
 fn failing_deployment(seen: &Observation<Memcached>) -> Option<Evidence> {
     let deployment = seen.children.deployment.ours()?;
-    let conditions = deployment.status.as_ref()?.conditions.as_ref()?;
-    let failure = conditions.iter().find(|condition| condition.type_ == "ReplicaFailure" && condition.status == "True")?;
-    Some(quote("Deployment", &deployment.name_any(), failure.message.as_deref().unwrap_or("ReplicaFailure")))
+    let conditions = || deployment.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let (name, namespace) = (deployment.name_any(), deployment.namespace().unwrap_or_default());
+    let words = if deployment.metadata.deletion_timestamp.is_some() {
+        format!("it is being deleted, and held by its finalizers: {}", deployment.finalizers().join(", "))
+    } else if deployment.spec.as_ref().and_then(|spec| spec.paused).unwrap_or_default() {
+        format!("its roll-out is paused; to go on: kubectl rollout resume deployment/{name} -n {namespace}")
+    } else {
+        let failure = conditions().find(|condition| condition.type_ == "ReplicaFailure" && condition.status == "True")?;
+        failure.message.clone().unwrap_or_else(|| failure.type_.clone())
+    };
+    Some(quote("Deployment", &name, &words))
 }
 
 fn quote(kind: &str, name: &str, words: &str) -> Evidence {
@@ -72,6 +84,11 @@ fn trouble(pod: &Pod) -> Option<Trouble> {
     }
     let containers = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
     containers.filter(|container| !container.ready).find_map(container_trouble)
+}
+
+/// Does nobody control the pod, although it carries the labels of one of ours?
+fn is_stray(pod: &Pod) -> bool {
+    !pod.owner_references().iter().any(|owner| owner.controller == Some(true))
 }
 
 /// What a pod's own condition says against it.

@@ -107,5 +107,16 @@ fn rules() -> Vec<Rule> {
         let value = if default.is_string() { format!("string(self.{field})") } else { format!("self.{field}") };
         forbids_unless(format!("!has(self.{field}) || {value} != {plain}"), text).field_path(format!(".{field}"))
     });
-    differ.chain(fields::half_of_memory()).collect()
+    differ.chain([other_resources(text)]).chain(fields::half_of_memory()).collect()
+}
+
+/// The same for the one default that is more than a word.
+fn other_resources(text: &str) -> Rule {
+    let Resources { limits: _, requests } = super::v1::MemcachedSpec::default().resources;
+    let each = requests
+        .iter()
+        .map(|(name, amount)| format!("'{name}' in self.resources.requests && string(self.resources.requests['{name}']) == '{amount}'"));
+    let same = [format!("self.resources.requests.size() == {}", requests.len())].into_iter().chain(each).collect::<Vec<_>>().join(" && ");
+    forbids_unless(format!("!has(self.resources) || has(self.resources.limits) || !has(self.resources.requests) || !({same})"), text)
+        .field_path(".resources")
 }

@@ -4,11 +4,11 @@ use super::drives;
 use crate::harness::moves::{self, Moved};
 use crate::harness::outage::{NoOperator, NoRules, NoWebhook};
 use crate::harness::pool::Pool;
-use crate::harness::{Space, alone, audit, eventually, shared};
+use crate::harness::{Space, alone, audit, bash, eventually, shared};
 use pointsman::kinds::intervention::{ANSWER, id};
 use pointsman::kinds::memcached::{Event, Memcached, Phase};
 use pointsman::machine::{Machine, Word};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A way out of a state: from and cause. Of a junction, which is never stored: from and to.
 type Way = (String, String);
@@ -23,6 +23,22 @@ fn ways<'a>(moves: impl IntoIterator<Item = &'a moves::Triple>) -> BTreeSet<Way>
         first.into_iter().chain(through)
     };
     moves.into_iter().flat_map(way).collect()
+}
+
+/// What the operator's own counter says of each pair of states.
+fn counted() -> BTreeMap<Way, usize> {
+    let page = bash("curl --silent --fail --max-time 10 $POINTSMAN_METRICS").ok();
+    let label = |line: &str, name: &str| Some(line.split_once(&format!("{name}=\""))?.1.split_once('"')?.0.to_owned());
+    let lines = page.lines().filter(|line| line.starts_with("pointsman_transitions_total{"));
+    lines.filter_map(|line| Some(((label(line, "from")?, label(line, "to")?), line.rsplit_once(' ')?.1.parse().ok()?))).collect()
+}
+
+fn pair(one: &Moved) -> Way {
+    (one.arrow.0.clone(), one.arrow.2.clone())
+}
+
+fn pairs(moves: &[Moved]) -> BTreeSet<Way> {
+    moves.iter().map(pair).collect()
 }
 
 fn taken(moves: &[Moved]) -> BTreeSet<Way> {
@@ -75,6 +91,11 @@ fn every_declared_move_is_taken_by_the_operators_own_write() {
     assert!(elsewhere.is_subset(&declared), "an excuse for what is not declared");
     let missing: Vec<_> = (&declared - &elsewhere).difference(&taken).cloned().collect();
     assert!(missing.is_empty(), "not driven: {missing:?}");
+    let counted = counted();
+    for one in pairs(&moves) {
+        let (stored, told) = (moves.iter().filter(|other| pair(other) == one).count(), counted.get(&one).copied().unwrap_or_default());
+        assert!(told >= stored, "{one:?}: {stored} moves were stored, the metric says {told}");
+    }
     println!("{} moves, {} of {} declared ways; {} are driven by other tests", moves.len(), taken.len(), declared.len(), elsewhere.len());
 }
 

@@ -1,7 +1,8 @@
 //! Ways through the lifecycle, each a user's day; together they take every move.
 
+use crate::harness::Space;
 use crate::harness::pool::Pool;
-use crate::harness::{Space, eventually};
+use std::time::{Duration, Instant};
 
 /// One way.
 pub type Drive = fn(&Space);
@@ -40,13 +41,18 @@ fn image(image: &str) -> String {
 /// Waits until the history's last moves are these.
 #[track_caller]
 fn went(space: &Space, ways: &[&str]) {
-    let arrows: Vec<(String, String)> = ways.windows(2).map(|pair| (pair[0].to_owned(), pair[1].to_owned())).collect();
-    eventually(30, &format!("cache went {ways:?}"), || {
-        let moves = space.object("mc/cache")["status"]["history"].as_array().cloned().unwrap_or_default();
-        let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-        let moves: Vec<(String, String)> = moves.iter().map(|one| (word(&one["from"]), word(&one["to"]))).collect();
-        moves.ends_with(&arrows)
-    });
+    let arrows: Vec<String> = ways.windows(2).map(|pair| format!("{} -> {}", pair[0], pair[1])).collect();
+    let end = Instant::now() + Duration::from_secs(30);
+    loop {
+        let history = space.history("cache");
+        // The cause stands between the two.
+        let moves: Vec<String> = history.iter().map(|one| one.split(' ').step_by(2).collect::<Vec<_>>().join(" -> ")).collect();
+        if moves.ends_with(&arrows) {
+            return;
+        }
+        assert!(Instant::now() < end, "not so after 30 s: cache went {ways:?}; it went {history:?}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// Deletes a running pod of a Memcached.

@@ -14,5 +14,6 @@ mod questions;
 mod readme;
 mod refusal_cases;
 mod refusals;
+mod restored;
 mod scale;
 pub mod wait;

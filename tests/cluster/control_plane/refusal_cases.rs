@@ -40,7 +40,16 @@ const CARRIER: &str = "change them through cache.example.com/v1";
 
 /// Every case of a spec.
 pub fn cases() -> Vec<Case> {
-    [v1_by_the_schema(), v1_by_our_rules(), names(), changes(), v1alpha1_by_the_schema(), v1alpha1_by_our_rules()].concat()
+    [
+        v1_by_the_schema(),
+        v1_by_our_rules(),
+        pods_that_would_be_refused(),
+        names(),
+        changes(),
+        v1alpha1_by_the_schema(),
+        v1alpha1_by_our_rules(),
+    ]
+    .concat()
 }
 
 fn on_cache(name: &str, verbs: &[Verb], change: Value, says: &Says) -> Vec<Case> {
@@ -190,6 +199,30 @@ fn v1alpha1_by_the_schema() -> Vec<Case> {
     .concat()
 }
 
+/// The API server takes such a spec, and would refuse every pod of it.
+fn pods_that_would_be_refused() -> Vec<Case> {
+    let rule = |field, words: &[&'static str]| Says::Rule(field, words.to_vec());
+    let patched = |name, change, says: &Says| on_cache(name, &[Verb::Patch], change, says);
+    [
+        patched(
+            "request-over-limit",
+            json!({ "resources": { "limits": { "cpu": "20m" } } }),
+            &rule("spec.resources.requests[cpu]", &["50m is over the limit 20m"]),
+        ),
+        patched(
+            "label-no-key",
+            json!({ "podTemplate": { "metadata": { "labels": { "a b": "c" } } } }),
+            &rule("spec.podTemplate.metadata.labels", &["\"a b\" is no key"]),
+        ),
+        patched(
+            "toleration-no-effect",
+            json!({ "podTemplate": { "spec": { "tolerations": [{ "operator": "Exists", "effect": "Sometimes" }] } } }),
+            &rule("spec.podTemplate.spec.tolerations[0].effect", &["\"Sometimes\" is none of NoSchedule"]),
+        ),
+    ]
+    .concat()
+}
+
 fn v1alpha1_by_our_rules() -> Vec<Case> {
     let carrier = &Says::Rule("spec.v1", vec!["v1alpha1 carries", CARRIER]);
     let on_carried = |name, verbs: &[Verb], change| all(name, verbs, "v1alpha1", "cache", classic(), change, carrier);
@@ -200,6 +233,11 @@ fn v1alpha1_by_our_rules() -> Vec<Case> {
         on_carried("carrier-removed", &[Verb::Patch], json!({ "v1": null })),
         on_classic("carrier-added", Verb::CHANGING, json!({ "v1": { "memory": "256Mi" } }), carrier),
         created("carrier-says-a-default", json!({ "v1": { "memory": "64Mi" } }), &Says::Rule("spec.v1.memory", vec!["leave out"])),
+        created(
+            "carrier-says-the-default-resources",
+            json!({ "v1": { "resources": { "requests": { "cpu": "50m" } } } }),
+            &Says::Rule("spec.v1.resources", vec!["leave out"]),
+        ),
         created(
             "carrier-item-over-half",
             json!({ "v1": { "maxItemSize": "40Mi" } }),

@@ -171,6 +171,7 @@ print_environment() {
         KUBECACHEDIR "$RUN/kubectl-cache" \
         POINTSMAN_TIER "$(<"$RUN/tier")" \
         POINTSMAN_AUDIT_LOG "$AUDIT_LOG" \
+        POINTSMAN_METRICS "http://127.0.0.1:$METRICS_PORT/metrics" \
         POINTSMAN_RUN "$RUN" \
         POINTSMAN_BIN "$BIN"
     # shellcheck disable=SC2016
