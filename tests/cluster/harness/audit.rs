@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
 
 /// A place in the audit log; what comes later can be read from it.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +15,7 @@ pub struct Entry(pub Value);
 
 /// The end of the log as it is now.
 pub fn mark() -> Mark {
-    Mark(std::fs::metadata(path()).unwrap().len())
+    Mark(std::fs::metadata(path()).map_or(0, |file| file.len()))
 }
 
 /// What was asked since `mark`.
@@ -82,6 +83,22 @@ impl Entry {
     pub fn body(&self) -> &Value {
         &self.0["requestObject"]
     }
+}
+
+/// Every write in a namespace since `mark`, a line each: for people who look for what went wrong.
+pub fn story(mark: Mark, namespace: &str) -> String {
+    if !Path::new(&path()).is_file() {
+        return "this cluster's audit log is not ours to read".to_owned();
+    }
+    let entries =
+        since(mark).into_iter().filter(|entry| entry.namespace() == namespace && !["get", "list", "watch"].contains(&&*entry.verb()));
+    let line = |entry: Entry| {
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (time, user) = (word(&entry.0["requestReceivedTimestamp"]), word(&entry.0["user"]["username"]));
+        let state = word(&entry.body()["status"]["state"]);
+        format!("{time} {user} {} {} {} {state}", entry.what(), entry.name(), entry.code())
+    };
+    entries.map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The operator's writes in a namespace since `mark`.

@@ -102,6 +102,7 @@ pub fn eventually(seconds: u64, what: &str, mut is_so: impl FnMut() -> bool) {
 pub struct Space {
     /// Its name.
     pub name: String,
+    born: audit::Mark,
 }
 
 impl Space {
@@ -109,9 +110,9 @@ impl Space {
     #[track_caller]
     pub fn new(name: &str) -> Self {
         let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos();
-        let name = format!("{name}-{nanos:08x}");
+        let (name, born) = (format!("{name}-{nanos:08x}"), audit::mark());
         kubectl(&["create", "namespace", &name]).ok();
-        Space { name }
+        Space { name, born }
     }
 
     /// Runs kubectl in the namespace.
@@ -223,6 +224,9 @@ impl Space {
 
 impl Drop for Space {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("what was written in {}:\n{}", self.name, audit::story(self.born, &self.name));
+        }
         // What a test that failed held must not stay for ever.
         let held =
             self.kubectl(&["get", "mc", "--output", r"jsonpath={range .items[?(@.metadata.finalizers)]}mc/{.metadata.name} {end}"]).out;
