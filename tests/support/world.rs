@@ -270,6 +270,9 @@ pub fn turn(pod: &mut Pod, ready: bool) {
     for container in pod.status.iter_mut().flat_map(|status| status.container_statuses.iter_mut().flatten()) {
         container.ready = ready;
     }
+    for condition in pod.status.iter_mut().flat_map(|status| status.conditions.iter_mut().flatten()) {
+        condition.status = if ready { "True" } else { "False" }.to_owned();
+    }
 }
 
 /// The image of a Deployment's container.

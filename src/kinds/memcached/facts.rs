@@ -127,6 +127,7 @@ impl<'a> Look<'a> {
             && self.conflicts().next().is_none()
             && counted
             && pods_alive(self.seen) <= wanted
+            && pods_ready(self.seen) >= wanted
     }
 
     /// A claim stands while nothing speaks against it: an annotation alone, too, gives a Deployment a new
@@ -205,6 +206,17 @@ fn pods_alive(seen: &Observation<Memcached>) -> i32 {
         None => !["Succeeded", "Failed"].contains(&phase(pod).as_str()),
     });
     i32::try_from(alive.count()).unwrap_or(i32::MAX)
+}
+
+/// Pods that say of themselves that they are ready. The Deployment's counts follow them, a moment later: a pod that was
+/// replaced just now is still counted there.
+fn pods_ready(seen: &Observation<Memcached>) -> i32 {
+    let says_so = |pod: &Pod| {
+        let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+        conditions.into_iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
+    };
+    let staying = seen.children.pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
+    i32::try_from(staying.filter(|pod| says_so(pod)).count()).unwrap_or(i32::MAX)
 }
 
 fn late(seen: &Observation<Memcached>) -> bool {
