@@ -271,7 +271,7 @@ pub fn turn(pod: &mut Pod, ready: bool) {
         container.ready = ready;
     }
     for condition in pod.status.iter_mut().flat_map(|status| status.conditions.iter_mut().flatten()) {
-        condition.status = if ready { "True" } else { "False" }.to_owned();
+        if ready { "True" } else { "False" }.clone_into(&mut condition.status);
     }
 }
 
