@@ -18,10 +18,18 @@ fn counted(counts: &[(&str, usize)]) -> BTreeMap<String, usize> {
     counts.iter().map(|(what, count)| ((*what).to_owned(), *count)).collect()
 }
 
-/// Does what Kubernetes' controllers do to a Deployment, in one write.
+/// Does what Kubernetes' controllers do for a Deployment: its pods, then its status in one write.
 #[track_caller]
 fn finish(space: &Space, name: &str) {
     let deployment = space.object(&format!("deployment/{name}"));
+    let labels = deployment["spec"]["template"]["metadata"]["labels"].as_object().unwrap();
+    let labels: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={}", value.as_str().unwrap())).collect();
+    let wanted = usize::try_from(deployment["spec"]["replicas"].as_u64().unwrap()).unwrap();
+    for number in space.object_list(&["pods"]).len()..wanted {
+        let (pod, labels) = (format!("{name}-{number}"), format!("--labels={}", labels.join(",")));
+        space.kubectl(&["run", &pod, "--image=example.com/any:1", &labels]).ok();
+    }
+    space.kubectl(&["wait", "--for=condition=Ready", "pods", "--all", "--timeout=30s"]).ok();
     let (generation, count) = (&deployment["metadata"]["generation"], &deployment["spec"]["replicas"]);
     let status = format!(
         r#"{{"status":{{"observedGeneration":{generation},"replicas":{count},"updatedReplicas":{count},"readyReplicas":{count},"availableReplicas":{count}}}}}"#
