@@ -127,15 +127,12 @@ fn several(name: &str, value: &'static str, default: Default, parser: ValueParse
 }
 
 fn arg(setting: Setting) -> Arg {
-    // A variable that is set to nothing sets nothing.
     let variable = environment(&setting.name);
-    let arg = Arg::new(setting.name.clone());
-    let arg = if std::env::var_os(&variable).is_some_and(|value| value.is_empty()) { arg } else { arg.env(variable) };
-    let arg = arg.long(setting.name).value_name(setting.value).value_parser(setting.parser).action(if setting.many {
-        ArgAction::Append
-    } else {
-        ArgAction::Set
-    });
+    // A variable that is set to nothing sets nothing.
+    let empty = std::env::var_os(&variable).is_some_and(|value| value.is_empty());
+    let action = if setting.many { ArgAction::Append } else { ArgAction::Set };
+    let arg = Arg::new(setting.name.clone()).long(setting.name).value_name(setting.value).value_parser(setting.parser).action(action);
+    let arg = if empty { arg } else { arg.env(variable) };
     let arg = if setting.many { arg.value_delimiter(',') } else { arg };
     match setting.default {
         Is(value) => arg.default_value(value).help(setting.help),

@@ -50,7 +50,8 @@ pub fn judge<K: Served>(review: &Review<'_, K>) -> Verdict {
         return Verdict::Deny(violations);
     }
     let named = |key: &&&str| changed(review, key).is_some();
-    warnings.extend(WITHOUT_EFFECT.iter().filter(named).map(|key| format!("{}: {key} has no effect yet", title::<K>(review.new))));
+    warnings
+        .extend(WITHOUT_EFFECT.iter().filter(named).map(|key| format!("{}: {key} has no effect yet", title::<K>(&review.new.name_any()))));
     if !review.watched {
         warnings.push(unwatched::<K>(&review.new.name_any()));
     }
@@ -139,7 +140,7 @@ fn planned<K: Served>(
         }
         _ => (path.join(" -> "), consequence.map(|text| format!("; {text}")).unwrap_or_default()),
     };
-    let mut line = format!("{}: {fate}{consequence}", title::<K>(review.new));
+    let mut line = format!("{}: {fate}{consequence}", title::<K>(&review.new.name_any()));
     line.truncate(line.floor_char_boundary(PLAN_BYTES));
     line
 }
@@ -149,8 +150,10 @@ fn answer_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violati
     let answer = cut(given);
     let field = format!("metadata.annotations[{ANSWER}]");
     if review.old.is_none() {
-        return warnings
-            .push(format!("{}: {ANSWER}={answer} answers nothing, since no question is open on a new object", title::<K>(review.new)));
+        return warnings.push(format!(
+            "{}: {ANSWER}={answer} answers nothing, since no question is open on a new object",
+            title::<K>(&review.new.name_any())
+        ));
     }
     match question(review) {
         None => violations.push(Violation::invalid(
@@ -173,9 +176,9 @@ fn changed<'a, K: Served>(review: &Review<'a, K>, key: &str) -> Option<&'a Strin
 
 /// What is said of a write in a namespace that the operator does not watch.
 pub fn unwatched<K: Served>(name: &str) -> String {
-    format!("{}/{name}: nobody watches this namespace; the object is stored and nothing will happen", K::SHORT)
+    format!("{}: nobody watches this namespace; the object is stored and nothing will happen", title::<K>(name))
 }
 
-fn title<K: Served>(object: &K::Object) -> String {
-    format!("{}/{}", K::SHORT, object.name_any())
+fn title<K: Served>(name: &str) -> String {
+    format!("{}/{name}", K::SHORT)
 }

@@ -1,8 +1,7 @@
 //! Ways through the lifecycle, each a user's day; together they take every move.
 
-use crate::harness::Space;
 use crate::harness::pool::Pool;
-use std::time::{Duration, Instant};
+use crate::harness::{Space, eventually_or};
 
 /// One way.
 pub type Drive = fn(&Space);
@@ -42,17 +41,10 @@ fn image(image: &str) -> String {
 #[track_caller]
 fn went(space: &Space, ways: &[&str]) {
     let arrows: Vec<String> = ways.windows(2).map(|pair| format!("{} -> {}", pair[0], pair[1])).collect();
-    let end = Instant::now() + Duration::from_secs(30);
-    loop {
-        let history = space.history("cache");
-        // The cause stands between the two.
-        let moves: Vec<String> = history.iter().map(|one| one.split(' ').step_by(2).collect::<Vec<_>>().join(" -> ")).collect();
-        if moves.ends_with(&arrows) {
-            return;
-        }
-        assert!(Instant::now() < end, "not so after 30 s: cache went {ways:?}; it went {history:?}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    // The cause stands between the two.
+    let moved = |one: &String| one.split(' ').step_by(2).collect::<Vec<_>>().join(" -> ");
+    let so = || space.history("cache").iter().map(moved).collect::<Vec<_>>().ends_with(&arrows);
+    eventually_or(30, so, || format!("cache went {ways:?}; it went {:?}", space.history("cache")));
 }
 
 /// Deletes a running pod of a Memcached.

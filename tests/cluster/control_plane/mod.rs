@@ -7,6 +7,7 @@ mod certificates;
 pub mod counts;
 mod drift;
 mod drives;
+mod fights;
 mod gone;
 mod older;
 mod plans;

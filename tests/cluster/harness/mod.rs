@@ -89,10 +89,16 @@ fn run(command: &mut Command, input: &str) -> Answer {
 
 /// Asks until it is so; fails with `what` when it is not so in time.
 #[track_caller]
-pub fn eventually(seconds: u64, what: &str, mut is_so: impl FnMut() -> bool) {
+pub fn eventually(seconds: u64, what: &str, is_so: impl FnMut() -> bool) {
+    eventually_or(seconds, is_so, || what.to_owned());
+}
+
+/// The same, with words that are found when it is not so in time.
+#[track_caller]
+pub fn eventually_or(seconds: u64, mut is_so: impl FnMut() -> bool, what: impl FnOnce() -> String) {
     let end = Instant::now() + Duration::from_secs(seconds);
     while !is_so() {
-        assert!(Instant::now() < end, "not so after {seconds} s: {what}");
+        assert!(Instant::now() < end, "not so after {seconds} s: {}", what());
         std::thread::sleep(Duration::from_millis(100));
     }
 }

@@ -37,6 +37,11 @@ start_api_server() {
         # The node's name is in no DNS, and logs and exec would look it up.
         --kubelet-preferred-address-types=InternalIP
     )
+    # Many a cluster has policies that change what is written.
+    local policies=(
+        --feature-gates=MutatingAdmissionPolicy=true
+        --runtime-config=admissionregistration.k8s.io/v1beta1=true
+    )
     start_daemon kube-apiserver "$BIN/kube-apiserver" \
         --etcd-servers="http://127.0.0.1:$ETCD_PORT" \
         --bind-address="$1" --secure-port="$API_PORT" \
@@ -44,7 +49,7 @@ start_api_server() {
         --service-cluster-ip-range="$SERVICE_NETWORK" \
         --authorization-mode=Node,RBAC \
         --enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement \
-        --allow-privileged=true "${identity[@]}" "${audit[@]}"
+        --allow-privileged=true "${identity[@]}" "${audit[@]}" "${policies[@]}"
 }
 
 # The default client limits would make a test of a thousand objects measure them.

@@ -1,0 +1,94 @@
+//! Another writer takes back what the operator wrote: each round is answered later, and one that
+//! nothing can win becomes a question.
+
+use crate::harness::{Space, audit, eventually, kubectl, kubectl_with, moves, shared};
+use std::time::Instant;
+
+const ROUNDS: usize = 4;
+
+/// Somebody edits the Deployment whenever it is mended.
+#[test]
+fn a_fight_with_another_writer_is_no_hot_loop() {
+    let _turn = shared();
+    let (born, space) = (audit::mark(), Space::new("fight"));
+    space.memcached("cache", "{replicas: 2}");
+    space.ready("cache");
+    let (from, began) = (audit::mark(), Instant::now());
+    for _ in 0..ROUNDS {
+        space.kubectl(&["scale", "deployment/cache", "--replicas=3"]).ok();
+        eventually(60, "the last word is the spec's", || space.object("deployment/cache")["spec"]["replicas"] == 2);
+        space.ready("cache");
+    }
+    let took = began.elapsed().as_secs_f32();
+    let writes = audit::writes(from, &space.name);
+    let count = |what: &str| writes.iter().filter(|entry| entry.what() == what).count();
+    let (mends, statuses) = (count("patch deployments"), count("patch memcacheds/status"));
+    println!("{ROUNDS} rounds in {took:.1} s: {mends} mends, {statuses} status writes");
+    assert_eq!(mends, ROUNDS, "each edit is mended once");
+    assert!(statuses <= 6 * ROUNDS, "{statuses} status writes");
+    assert!(took > 0.5 + 1.0 + 2.0, "the waits between the rounds do not grow: {took} s");
+    let mine: Vec<audit::Entry> = audit::since(born).into_iter().filter(|entry| entry.namespace() == space.name).collect();
+    let declared = moves::declared();
+    assert!(moves::stored(&mine).iter().all(|one| declared.contains(&one.arrow)));
+}
+
+/// A policy of the cluster that gives every Deployment of one namespace three replicas; it goes with the test.
+struct Policy(String);
+
+const POLICY: &str = r#"
+apiVersion: admissionregistration.k8s.io/v1beta1
+kind: MutatingAdmissionPolicy
+metadata: {name: NAME}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: NAME}}
+    resourceRules: [{apiGroups: [apps], apiVersions: [v1], resources: [deployments], operations: [CREATE, UPDATE]}]
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration: {expression: "Object{spec: Object.spec{replicas: 3}}"}
+---
+apiVersion: admissionregistration.k8s.io/v1beta1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: NAME}
+spec: {policyName: NAME}
+"#;
+
+impl Policy {
+    const KINDS: &str = "mutatingadmissionpolicies,mutatingadmissionpolicybindings";
+
+    /// Makes it, and waits until the API server goes by it.
+    fn new(space: &Space) -> Self {
+        kubectl_with(&["apply", "--filename", "-"], &POLICY.replace("NAME", &space.name)).ok();
+        let policy = Policy(space.name.clone());
+        let attempt = ["create", "deployment", "any", "--image=any", "--dry-run=server", "--output=jsonpath={.spec.replicas}"];
+        eventually(30, "the policy is in force", || space.kubectl(&attempt).ok() == "3");
+        policy
+    }
+}
+
+impl Drop for Policy {
+    fn drop(&mut self) {
+        kubectl(&["delete", Self::KINDS, "--field-selector", &format!("metadata.name={}", self.0)]);
+    }
+}
+
+/// The API server accepts every order, and none of them stays.
+#[test]
+fn what_a_policy_changes_back_becomes_a_question() {
+    let _turn = shared();
+    let space = Space::new("policy");
+    let policy = Policy::new(&space);
+    let from = audit::mark();
+    space.memcached("cache", "{replicas: 2}");
+    space.reaches("cache", "HumanIntervention", 60);
+    let mends = audit::writes(from, &space.name).iter().filter(|entry| entry.what() == "patch deployments").count();
+    assert!((2..=8).contains(&mends), "{mends} mends before the question");
+    let question = space.object("mc/cache")["status"]["intervention"].clone();
+    assert_eq!(question["evidence"][0]["words"], "it was written and accepted, and it is not so: something changes it back", "{question}");
+    drop(policy);
+    space.answer("cache", "retry").ok();
+    space.ready("cache");
+    assert_eq!(space.object("deployment/cache")["spec"]["replicas"], 2);
+}
