@@ -229,7 +229,8 @@ fn told<K: Served>(asked: &Asked<'_>, pair: &Pair<K>, verdict: &Verdict) {
     let user = asked.user_info.as_ref().map(|user| user.username.as_str()).unwrap_or_default();
     let namespace = asked.namespace.as_deref().unwrap_or_default();
     let name = pair.new.meta().name.as_deref().unwrap_or_default();
-    let given = answer(&pair.new).filter(|given| pair.old.as_ref().and_then(answer) != Some(given));
+    let tried = asked.dry_run.unwrap_or_default();
+    let given = answer(&pair.new).filter(|given| !tried && pair.old.as_ref().and_then(answer) != Some(given));
     let operation = asked.operation.as_str();
     if let Some(given) = given {
         tracing::info!(

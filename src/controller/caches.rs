@@ -10,7 +10,7 @@ use crate::kinds::order::{Child, ChildKind, ChildRef};
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream};
 use k8s_openapi::api::core::v1::Pod;
-use kube::core::{DeserializeGuard, PartialObjectMeta};
+use kube::core::PartialObjectMeta;
 use kube::runtime::watcher::{self, Event};
 use kube::{Client, ResourceExt};
 use std::any::Any;
@@ -113,14 +113,12 @@ struct Plan<K: Served> {
 
 impl<K: Served> Plan<K> {
     fn watch_objects(&mut self, forget: impl Fn(&str) + Clone + Send + Sync + 'static) {
-        let (cache, client) = (self.objects.clone(), self.client.clone());
-        let queue = self.queue.clone();
+        let (client, queue) = (self.client.clone(), self.queue.clone());
         let tell = move |object: &K::Object, change| match change {
             Change::Stands => queue.add(Key::of(object)),
             Change::Gone => forget(object.uid().as_deref().unwrap_or_default()),
         };
-        let events = |scope: &Scope| watch::readable(cache.clone(), watch::events::<DeserializeGuard<K::Object>>(&client, scope, ""));
-        self.watch(&self.objects.clone(), events, watch::bookkeeping, tell);
+        self.watch(&self.objects.clone(), |scope| watch::objects::<K>(&client, scope), watch::bookkeeping, tell);
     }
 
     fn watch_pods(&mut self) -> Arc<Cache<Pod>> {

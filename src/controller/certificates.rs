@@ -119,7 +119,7 @@ impl Certificates {
     /// Keeps everything right until `shutdown`.
     pub async fn run(mut self, shutdown: impl Future<Output = ()> + Send) {
         let mut news = self.news();
-        let mut wait = LOOK;
+        let mut next = Instant::now() + LOOK;
         tokio::pin!(shutdown);
         loop {
             tokio::select! {
@@ -133,9 +133,9 @@ impl Certificates {
                         continue;
                     }
                 },
-                () = tokio::time::sleep(wait) => {}
+                () = tokio::time::sleep_until(next) => {}
             }
-            wait = self.settle().await;
+            next = Instant::now() + self.settle().await;
         }
     }
 

@@ -1,9 +1,10 @@
-//! A stored move, told to people: one Event beside the object and one line in the log.
+//! What is told to people: of a stored move one Event beside the object and one line in the log; and a status that the
+//! API server refuses.
 
 use super::calls::bounded;
-use crate::kinds::status::Move;
+use crate::kinds::intervention::Intervention;
 use crate::kinds::{Decision, Served};
-use crate::machine::{Machine, Role, Word};
+use crate::machine::{Role, Word};
 use crate::telemetry;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
@@ -15,8 +16,6 @@ use kube::{Api, Client, Resource, ResourceExt};
 
 /// The most that the API server takes as a note, in bytes.
 const NOTE: usize = 1024;
-/// A state that nobody wished for, although no question is open yet.
-const TROUBLED: &str = "Degraded";
 /// Who reports.
 const CONTROLLER: &str = "pointsman";
 
@@ -28,15 +27,29 @@ pub async fn tell<K: Served>(client: &Client, instance: &str, object: &K::Object
     let uid = object.uid().unwrap_or_default();
     telemetry::transition(&kind, &told.from, &told.to);
     tracing::info!(%kind, name, namespace, uid, from = told.from, to = told.to, cause = told.cause, "moved");
-    let event = event::<K>(instance, object, told, decision.status.message.as_deref(), now);
-    let events: Api<Event> = Api::namespaced(client.clone(), &namespace);
-    let params = PostParams { field_manager: Some(CONTROLLER.to_owned()), ..PostParams::default() };
-    if let Err(error) = bounded(events.create(&params, &event)).await {
-        tracing::warn!(%error, "the Event of a move was not written");
-    }
+    let question = decision.status.intervention.as_ref().map(Intervention::summary);
+    let text = question.as_deref().or(decision.status.message.as_deref()).unwrap_or_default();
+    let note = format!("{} -> {}: {text}", told.from, told.to);
+    let warning = is_warning::<K>(&told.to);
+    write::<K>(client, instance, object, Told { warning, reason: &told.cause, action: &told.to, note, time: now }).await;
 }
 
-fn event<K: Served>(instance: &str, object: &K::Object, told: &Move, message: Option<&str>, now: Timestamp) -> Event {
+/// Tells that the API server refuses the status of an object, so that the object itself cannot say it.
+pub async fn complain<K: Served>(client: &Client, instance: &str, object: &K::Object, words: &str, now: Timestamp) {
+    let note = format!("nothing is done, since the API server refuses this object's status; mend the spec, or delete the object: {words}");
+    write::<K>(client, instance, object, Told { warning: true, reason: "StatusRefused", action: "Record", note, time: now }).await;
+}
+
+/// What an Event says.
+struct Told<'a> {
+    warning: bool,
+    reason: &'a str,
+    action: &'a str,
+    note: String,
+    time: Timestamp,
+}
+
+async fn write<K: Served>(client: &Client, instance: &str, object: &K::Object, told: Told<'_>) {
     let regarding = ObjectReference {
         api_version: Some(K::Object::api_version(&()).into_owned()),
         kind: Some(K::Object::kind(&()).into_owned()),
@@ -45,26 +58,29 @@ fn event<K: Served>(instance: &str, object: &K::Object, told: &Move, message: Op
         uid: object.uid(),
         ..ObjectReference::default()
     };
-    let note = format!("{} -> {}: {}", told.from, told.to, message.unwrap_or_default());
-    Event {
+    let event = Event {
         metadata: ObjectMeta {
             generate_name: Some(format!("{}-", object.name_any())),
             namespace: object.namespace(),
             ..ObjectMeta::default()
         },
-        event_time: Some(MicroTime(now)),
-        type_: Some(if is_warning::<K>(&told.to) { "Warning" } else { "Normal" }.to_owned()),
-        reason: Some(told.cause.clone()),
-        action: Some(told.to.clone()),
-        note: Some(note[..note.floor_char_boundary(NOTE)].to_owned()),
+        event_time: Some(MicroTime(told.time)),
+        type_: Some(if told.warning { "Warning" } else { "Normal" }.to_owned()),
+        reason: Some(told.reason.to_owned()),
+        action: Some(told.action.to_owned()),
+        note: Some(told.note[..told.note.floor_char_boundary(NOTE)].to_owned()),
         regarding: Some(regarding),
         reporting_controller: Some(CONTROLLER.to_owned()),
         reporting_instance: Some(instance.to_owned()),
         ..Event::default()
+    };
+    let events: Api<Event> = Api::namespaced(client.clone(), &object.namespace().unwrap_or_default());
+    let params = PostParams { field_manager: Some(CONTROLLER.to_owned()), ..PostParams::default() };
+    if let Err(error) = bounded(events.create(&params, &event)).await {
+        tracing::warn!(%error, "an Event was not written");
     }
 }
 
-fn is_warning<K: Machine>(state: &str) -> bool {
-    let asks = <K::Phase as Word>::from_text(state).is_some_and(|phase| K::role(phase) == Role::Asks);
-    asks || state == TROUBLED
+fn is_warning<K: Served>(state: &str) -> bool {
+    <K::Phase as Word>::from_text(state).is_some_and(|phase| K::role(phase) == Role::Asks || K::TROUBLED.contains(&phase))
 }

@@ -15,6 +15,8 @@ use tracing::warn;
 /// How long a look waits for a cache. It passes without the event only when an event was lost in
 /// a watch that was broken off and an object deleted meanwhile.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a look waits for a deleted namesake's children to go: the garbage collector asks for new kinds every 30 s.
+const ORPHANS: Duration = Duration::from_secs(45);
 
 /// A write of ours that the caches have to show before the next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub struct Memory {
     orphaned_since: Option<Instant>,
     /// A digest of the orders that were carried out last.
     carried_out: Option<u64>,
+    /// A digest of the refusal that was told last.
+    complained: Option<u64>,
 }
 
 impl Memory {
@@ -62,6 +66,12 @@ impl Memory {
         let first = orders.first().filter(|_| before.is_some() && before == self.carried_out)?;
         let words = "it was written and accepted, and it is not so: something changes it back".to_owned();
         Some(Refusal { child: first.child().clone(), words, conflict: false })
+    }
+
+    /// Is this refusal of a status another one than the last, so that it is to be told?
+    pub fn complains(&mut self, words: &str) -> bool {
+        let digest = Some(fnv(words.as_bytes()));
+        std::mem::replace(&mut self.complained, digest) != digest
     }
 
     /// Waits from now on for `written` to arrive.
@@ -75,7 +85,7 @@ impl Memory {
     /// garbage collector is about to remove it.
     pub fn wait<K: Served>(&mut self, caches: &Caches<K>, namespace: &str, orphaned: bool, at: Instant) -> Option<Duration> {
         self.awaited.retain(|awaited| !awaited.arrived(caches, namespace));
-        let behind = patience(&mut self.awaiting_since, !self.awaited.is_empty(), at);
+        let behind = patience(PATIENCE, &mut self.awaiting_since, !self.awaited.is_empty(), at);
         if behind.is_none() && !self.awaited.is_empty() {
             warn!(awaited = ?self.awaited, "a cache did not show what was written; going on without it");
             self.awaited.clear();
@@ -83,18 +93,18 @@ impl Memory {
             // Whether it stayed is not known.
             self.carried_out = None;
         }
-        behind.max(patience(&mut self.orphaned_since, orphaned, at))
+        behind.max(patience(ORPHANS, &mut self.orphaned_since, orphaned, at))
     }
 }
 
-/// What is left of the patience with something that `holds` since `since`.
-fn patience(since: &mut Option<Instant>, holds: bool, at: Instant) -> Option<Duration> {
+/// What is left of a patience with something that `holds` since `since`.
+fn patience(patience: Duration, since: &mut Option<Instant>, holds: bool, at: Instant) -> Option<Duration> {
     if !holds {
         *since = None;
         return None;
     }
     let waited = at.saturating_duration_since(*since.get_or_insert(at));
-    Some(PATIENCE.saturating_sub(waited)).filter(|left| !left.is_zero())
+    Some(patience.saturating_sub(waited)).filter(|left| !left.is_zero())
 }
 
 /// The memories of every object, by uid: an object of the same name is another object.

@@ -3,10 +3,11 @@
 use super::calls::{Unanswered, bounded};
 use super::relatives::Relatives;
 use super::site::Site;
+use super::watch;
 use crate::kinds::{Observation, Refusal, Served};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::ListParams;
+use kube::api::{ApiResource, DynamicObject, ListParams};
 use kube::{Api, ResourceExt};
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -53,10 +54,11 @@ pub async fn live<K: Served>(
     now: Timestamp,
 ) -> Result<Option<Observation<K>>, Unanswered> {
     let namespace = known.namespace().unwrap_or_default();
-    let objects: Api<K::Object> = Api::namespaced(site.client.clone(), &namespace);
+    let objects: Api<DynamicObject> = Api::namespaced_with(site.client.clone(), &namespace, &ApiResource::erase::<K::Object>(&()));
     let pods: Api<Pod> = Api::namespaced(site.client.clone(), &namespace);
     let object = bounded(objects.get_opt(&known.name_any())).await?;
-    let Some(object) = object.filter(|object| object.uid() == known.uid()) else { return Ok(None) };
+    let read = object.map(|object| watch::read::<K>(object)).transpose().map_err(kube::Error::SerdeError)?;
+    let Some(object) = read.filter(|object| object.uid() == known.uid()) else { return Ok(None) };
     let labels: Vec<String> = K::selector(&object).into_iter().map(|(key, value)| format!("{key}={value}")).collect();
     let selected = ListParams::default().labels(&labels.join(","));
     let pods = bounded(pods.list(&selected)).await?.items.into_iter().map(Arc::new).collect();

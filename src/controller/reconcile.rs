@@ -78,7 +78,14 @@ async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, F
     let generation = object.meta().generation.unwrap_or_default();
     let next = match looked {
         Ok(next) => Ok(Action::requeue(next)),
-        Err(cause) => Err(Failed { cause, again: memory.backoff.failed(moment.at, generation) }),
+        Err(cause) => {
+            if let Cause::Record(record::Error::Refused(status)) = &cause
+                && memory.complains(&status.message)
+            {
+                events::complain::<K>(&site.client, &site.instance, &object, &status.message, moment.now).await;
+            }
+            Err(Failed { cause, again: memory.backoff.failed(moment.at, generation) })
+        }
     };
     if site.caches.objects.get(&key).is_some_and(|object| object.uid().is_some_and(|now| now == uid)) {
         site.memories.keep(&uid, memory);

@@ -1,13 +1,13 @@
 //! Watches feed caches. What nobody reads is dropped on the way in.
 
-use super::cache::{Cache, Change, Key, Scope};
+use super::cache::{Cache, Change, Scope};
+use crate::kinds::{Served, read};
 use futures::{Stream, StreamExt};
 use k8s_openapi::api::core::v1::Pod;
-use kube::core::{DeserializeGuard, ObjectMeta, PartialObjectMeta};
+use kube::core::{ApiResource, DynamicObject, ObjectMeta, PartialObjectMeta};
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
-use std::collections::HashMap;
 use std::fmt::Debug;
 use std::pin::pin;
 use std::sync::Arc;
@@ -72,50 +72,43 @@ pub async fn feed<T: Watched>(
     }
 }
 
-/// Takes the objects that cannot be read out of the stream, so that one of them stops nobody else.
-///
-/// Each is logged once for each of its versions, and once more when everything is listed anew. One that was readable before is told as gone:
-/// the operator must not act on what it was.
-pub fn readable<T: Watched>(
-    cache: Arc<Cache<T>>,
-    events: impl Stream<Item = watcher::Result<Event<DeserializeGuard<T>>>> + Send,
-) -> impl Stream<Item = watcher::Result<Event<T>>> + Send {
-    let mut unreadable: HashMap<Key, String> = HashMap::new();
-    events.filter_map(move |event| {
-        let event = event.map(|event| guarded(&cache, event, &mut unreadable)).transpose();
-        std::future::ready(event)
+/// Events of every object of the kind in `scope`, for ever; each is read as far as it can be, so that none stops another.
+pub fn objects<K: Served>(client: &Client, scope: &Scope) -> impl Stream<Item = watcher::Result<Event<K::Object>>> + Send + use<K> {
+    let resource = ApiResource::erase::<K::Object>(&());
+    let api: Api<DynamicObject> = match scope {
+        Scope::Cluster => Api::all_with(client.clone(), &resource),
+        Scope::Namespace(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
+    };
+    let events = watcher(api, watcher::Config::default());
+    events.filter_map(async |event| match event {
+        Ok(event) => as_read::<K>(event).map(Ok),
+        Err(error) => Some(Err(error)),
     })
 }
 
-fn guarded<T: Watched>(cache: &Cache<T>, event: Event<DeserializeGuard<T>>, unreadable: &mut HashMap<Key, String>) -> Option<Event<T>> {
-    let (wrap, object): (fn(T) -> Event<T>, _) = match event {
-        Event::Init => {
-            // What is gone since must not be remembered for ever.
-            unreadable.clear();
-            return Some(Event::Init);
-        }
-        Event::InitDone => return Some(Event::InitDone),
-        Event::Apply(object) => (Event::Apply, object),
-        Event::InitApply(object) => (Event::InitApply, object),
-        Event::Delete(object) => {
-            unreadable.remove(&Key::of(&object));
-            (Event::Delete, object)
-        }
+fn as_read<K: Served>(event: Event<DynamicObject>) -> Option<Event<K::Object>> {
+    let read = |object: DynamicObject| {
+        let (namespace, name) = (object.namespace(), object.name_any());
+        let unreadable = |error| warn!(kind = %K::Object::kind(&()), namespace, name, %error, "an object cannot be read and is left alone");
+        read::<K>(object).map_err(unreadable).ok()
     };
-    let (key, version) = (Key::of(&object), object.resource_version().unwrap_or_default());
-    match object.0 {
-        Ok(object) => {
-            unreadable.remove(&key);
-            Some(wrap(object))
-        }
-        Err(invalid) => {
-            if unreadable.get(&key) != Some(&version) {
-                warn!(kind = %T::kind(&()), namespace = key.namespace, name = key.name, error = invalid.error, "an object cannot be read and is left alone");
-                unreadable.insert(key.clone(), version);
-            }
-            cache.get(&key).map(|known| Event::Delete(known.as_ref().clone()))
-        }
-    }
+    Some(match event {
+        Event::Init => Event::Init,
+        Event::InitDone => Event::InitDone,
+        Event::Apply(object) => Event::Apply(read(object)?),
+        Event::InitApply(object) => Event::InitApply(read(object)?),
+        Event::Delete(object) => Event::Delete(read(object)?),
+    })
+}
+
+/// The object in its own type, as far as it can be read.
+///
+/// # Errors
+/// When not even its metadata can be.
+pub fn read<K: Served>(object: DynamicObject) -> Result<K::Object, serde_json::Error> {
+    let DynamicObject { types: _, metadata, mut data } = object;
+    data["metadata"] = serde_json::to_value(metadata)?;
+    read::read::<K>(&data)
 }
 
 /// Drops what the API server keeps for writers only.

@@ -68,6 +68,14 @@ fn told<K: Kind>(steps: &[Step<K>], seen: &Observation<K>) -> Option<Move> {
     })
 }
 
+/// The fact that ends work well.
+fn well<K: Kind>() -> Option<K::Event> {
+    K::Phase::ALL.iter().find_map(|phase| match K::role(*phase) {
+        Role::Works { goal, .. } => Some(goal),
+        Role::Junction | Role::Rests | Role::Asks | Role::Ends => None,
+    })
+}
+
 /// The path that these facts lead to when all goes well, junctions left out: the webhook's preview.
 /// `success` ends work well; where it is absent, the goal of each phase does.
 pub fn preview<K: Kind>(from: K::Phase, facts: &BTreeSet<K::Event>, success: Option<K::Event>) -> Vec<K::Phase> {
@@ -87,7 +95,13 @@ pub fn preview<K: Kind>(from: K::Phase, facts: &BTreeSet<K::Event>, success: Opt
         }
         at = step.next();
         match K::role(at) {
-            Role::Junction => facts.retain(|fact| !K::closes_question(*fact)),
+            Role::Junction => {
+                facts.retain(|fact| !K::closes_question(*fact));
+                // Where nothing is to be done, all is as it should be.
+                if facts.is_empty() {
+                    facts.extend(success.or_else(well::<K>));
+                }
+            }
             Role::Works { goal, .. } => facts = BTreeSet::from([success.unwrap_or(goal)]),
             Role::Rests | Role::Asks | Role::Ends => facts.clear(),
         }

@@ -68,14 +68,46 @@ fn untangle(live: &Value, wanted: &Value, at: &PointerBuf, operations: &mut Vec<
 }
 
 /// The first difference, in a few words, as evidence.
-pub fn in_words(patch: &Patch) -> Option<String> {
-    patch.0.first().map(|operation| match operation {
-        PatchOperation::Replace(replace) => format!("{} should be {}", replace.path, replace.value),
-        PatchOperation::Add(add) => format!("{} is missing, it should be {}", add.path, add.value),
-        PatchOperation::Remove(_) | PatchOperation::Move(_) | PatchOperation::Copy(_) | PatchOperation::Test(_) => {
+pub fn in_words(live: &Value, wanted: &Value) -> Option<String> {
+    let seen = projection(live, wanted);
+    let patch = json_patch::diff(&seen, wanted);
+    patch.0.first().map(|operation| said(operation, operation.path().resolve(&seen).ok()))
+}
+
+/// The same of a patch that is yet to be made: what it changes, by its own tests, from what.
+pub fn of_patch(patch: &Patch) -> Option<String> {
+    let is_test = |operation: &&PatchOperation| matches!(operation, PatchOperation::Test(_));
+    let change = patch.0.iter().find(|operation| !is_test(operation))?;
+    let before = patch.0.iter().find_map(|operation| match operation {
+        PatchOperation::Test(test) if test.path == *change.path() => Some(&test.value),
+        PatchOperation::Test(_)
+        | PatchOperation::Add(_)
+        | PatchOperation::Remove(_)
+        | PatchOperation::Replace(_)
+        | PatchOperation::Move(_)
+        | PatchOperation::Copy(_) => None,
+    });
+    Some(said(change, before))
+}
+
+fn said(operation: &PatchOperation, before: Option<&Value>) -> String {
+    match (operation, before) {
+        (PatchOperation::Replace(replace), Some(before)) => format!("{} is {}, not {}", replace.path, cut(before), cut(&replace.value)),
+        (PatchOperation::Replace(replace), None) => format!("{} should be {}", replace.path, cut(&replace.value)),
+        (PatchOperation::Add(add), _) => format!("{} is missing, it should be {}", add.path, cut(&add.value)),
+        (PatchOperation::Remove(_) | PatchOperation::Move(_) | PatchOperation::Copy(_) | PatchOperation::Test(_), _) => {
             format!("{} should not be there", operation.path())
         }
-    })
+    }
+}
+
+/// A value, or the beginning of a long one.
+fn cut(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
 }
 
 /// `live`, cut down to what `wanted` names.
@@ -176,7 +208,7 @@ mod tests {
     fn what_has_one_owner_is_compared_whole() {
         let wanted = json!({ "selector": { "app": "a" }, "nodeSelector": {} });
         assert!(differences(&json!({ "selector": { "app": "a" } }), &wanted).0.is_empty());
-        let words = |live: Value| in_words(&differences(&live, &wanted)).unwrap_or_default();
+        let words = |live: Value| in_words(&live, &wanted).unwrap_or_default();
         assert_eq!(words(json!({ "selector": { "app": "a", "track": "canary" } })), "/selector/track should not be there");
         assert_eq!(
             words(json!({ "selector": { "app": "a" }, "nodeSelector": { "disk": "ssd" } })),
@@ -205,8 +237,8 @@ mod tests {
     #[test]
     fn a_changed_a_missing_and_a_surplus_value_are_each_named() {
         let wanted = json!({"replicas": 3, "labels": {"a": "b"}, "args": ["-m", "64"]});
-        let words = |live: Value| in_words(&differences(&live, &wanted)).unwrap_or_default();
-        assert_eq!(words(json!({"replicas": 5, "labels": {"a": "b"}, "args": ["-m", "64"]})), "/replicas should be 3");
+        let words = |live: Value| in_words(&live, &wanted).unwrap_or_default();
+        assert_eq!(words(json!({"replicas": 5, "labels": {"a": "b"}, "args": ["-m", "64"]})), "/replicas is 5, not 3");
         assert_eq!(words(json!({"replicas": 3, "labels": {}, "args": ["-m", "64"]})), "/labels/a is missing, it should be \"b\"");
         assert_eq!(words(json!({"replicas": 3, "labels": {"a": "b"}, "args": ["-m", "64", "-v"]})), "/args/2 should not be there");
     }

@@ -16,9 +16,6 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Every verb, the safe one first.
-    pub const ALL: &'static [Verb] = &[Verb::Retry];
-
     /// The verb as it is typed.
     pub fn word(self) -> &'static str {
         match self {
@@ -131,7 +128,8 @@ pub struct Intervention {
     pub id: String,
     /// How many questions this object has asked, this one included.
     pub number: i64,
-    /// Why the operator stopped.
+    /// Why the operator stopped. A word that a release does not know stands in nobody's way.
+    #[schemars(with = "String", length(max = 64))]
     pub reason: Reason,
     /// The question in a sentence.
     #[schemars(length(max = 1024))]
@@ -199,6 +197,12 @@ impl Intervention {
     /// Is `verb` one of the answers?
     pub fn offers(&self, verb: Verb) -> bool {
         self.answers.iter().any(|offer| offer.verb == verb.word())
+    }
+
+    /// Why the operator stopped and what to do, in one text.
+    pub fn summary(&self) -> String {
+        let message: String = self.message.chars().take(700).collect();
+        format!("{message}. Change the spec, or annotate {ANSWER}={}", self.legal().replace(", ", " or "))
     }
 
     /// The legal values of the answer annotation, for a refusal.

@@ -21,6 +21,7 @@ pub mod order;
 pub mod pod_template;
 pub mod prose;
 pub mod quantity;
+pub mod read;
 pub mod served;
 pub mod status;
 

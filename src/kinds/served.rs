@@ -21,6 +21,8 @@ pub trait Served: Kind + Provable {
     const RENDERER: i64;
     /// How long each working state may take without progress.
     const DEADLINES: &'static [(Self::Phase, SignedDuration)];
+    /// States that nobody wished for, although no question is open yet: entering one is told as a warning.
+    const TROUBLED: &'static [Self::Phase];
 
     /// The definition with both versions, its conversion stanza aside.
     fn definition() -> CustomResourceDefinition;
@@ -36,6 +38,8 @@ pub trait Served: Kind + Provable {
     fn success(plan: &Self::Plan) -> Option<Self::Event>;
     /// What a change does to pods, data or address; nothing where it does nothing to them.
     fn consequence(known: &Known<Self>, plan: &Self::Plan, edits: &BTreeSet<Self::Event>) -> Option<String>;
+    /// Marks an object whose stored spec could not be read, so that its plan is a violation that says why.
+    fn unreadable(object: &mut Self::Object, why: String);
     /// The types of its children.
     fn child_types(visitor: &mut impl ChildVisitor);
     /// Its children, as `lookup` finds them.

@@ -5,31 +5,21 @@ use super::{Answer, Machine, Role, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
-/// A lifecycle picture: its text and how many edges it draws.
-#[derive(Clone, Debug)]
-pub struct Picture {
-    /// The Mermaid source.
-    pub text: String,
-    /// How many edges a reader sees.
-    pub edges: usize,
-}
-
 /// The lifecycle as a state diagram; scopes are composite states.
 ///
 /// An arrow that every phase of a scope takes is drawn once, from the scope: computed, not declared.
-pub fn lifecycle<M: Machine>(keep: &dyn Fn(&Arrow<M>) -> bool) -> Picture {
-    let shown: Vec<Arrow<M>> = arrows::<M>().into_iter().filter(|arrow| arrow.moved && keep(arrow)).collect();
-    let lines = lifted(&shown);
+pub fn lifecycle<M: Machine>() -> String {
+    let shown: Vec<Arrow<M>> = arrows::<M>().into_iter().filter(|arrow| arrow.moved).collect();
     let mut text = vec!["stateDiagram-v2".to_owned()];
     text.extend(nested_states(&shown));
     text.push(format!("  [*] --> {:?}", M::START));
-    for ((from, next), causes) in &lines {
+    for ((from, next), causes) in lifted(&shown) {
         text.push(format!("  {from} --> {next:?}: {}", causes.join(" / ")));
     }
     let ends = M::Phase::ALL.iter().filter(|phase| M::role(**phase) == Role::Ends);
     text.extend(ends.map(|phase| format!("  {phase:?} --> [*]")));
     text.push(String::new());
-    Picture { text: text.join("\n"), edges: lines.len() }
+    text.join("\n")
 }
 
 type Lines<M> = BTreeMap<(String, <M as Machine>::Phase), Vec<String>>;

@@ -174,10 +174,3 @@ fn junctions_from<M: Machine>(phase: M::Phase) -> BTreeSet<M::Phase> {
     }
     seen
 }
-
-/// Edits refused as busy, phase by phase.
-pub fn busy<M: Machine>() -> Vec<(M::Phase, M::Event)> {
-    let edits = || M::Event::ALL.iter().copied().filter(|event| M::is_edit(*event));
-    let phases = M::Phase::ALL.iter();
-    phases.flat_map(|&phase| edits().filter(move |&edit| !M::claims(phase, edit)).map(move |edit| (phase, edit))).collect()
-}

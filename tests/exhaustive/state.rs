@@ -4,7 +4,7 @@ use crate::support::world::{World, can_run, ending, hash, is_ready, observed, tu
 use crate::support::writes::{slot, stranger};
 use crate::support::{BAD_IMAGE, IMAGE, Object, object, rule, truth};
 use pointsman::kinds::intervention::{ANSWER, Verb};
-use pointsman::kinds::memcached::v1::MemcachedSpec;
+use pointsman::kinds::memcached::v1::{MemcachedSpec, MemcachedStatus};
 use pointsman::kinds::memcached::{Children, Memcached};
 use pointsman::kinds::order::Order;
 use pointsman::kinds::{Observation, Refusal, Settings, answer, decide, digest};
@@ -164,6 +164,8 @@ impl State {
         if !rule::allows(rule, before, decision.status.state.as_deref().unwrap_or_default()) {
             wrong.push(format!("the API server refuses {before:?} -> {:?}", decision.status.state));
         }
+        let deadline = |status: Option<&MemcachedStatus>| status.and_then(|status| status.deadline_time.clone());
+        let renewed = deadline(Some(&decision.status)) != deadline(object.status.as_ref());
         Some(
             self.edited(|object| {
                 let mut status = decision.status;
@@ -173,8 +175,7 @@ impl State {
             .changed(|next| {
                 next.orders = decision.orders;
                 next.refusal = None;
-                // A phase entered anew starts its time anew.
-                if next.late && decision.told.is_some() {
+                if next.late && (decision.told.is_some() || renewed) {
                     next.late = false;
                     next.world.now += 2 * LATE;
                 }

@@ -32,6 +32,7 @@ fn judgements_read_as_in_the_golden_files() {
         ("busy-while-deleting", &going, changed(&going, &|new| new.spec.replicas = 1)),
         ("restart", &ready, changed(&ready, &|new| new.spec.max_connections = 2048)),
         ("scale-down", &ready, changed(&ready, &|new| new.spec.replicas = 1)),
+        ("restart-and-scale-down", &ready, changed(&ready, &|new| (new.spec.max_connections, new.spec.replicas) = (2048, 1))),
         ("scale-up", &ready, changed(&ready, &|new| new.spec.replicas = 4)),
         ("stop", &ready, changed(&ready, &|new| new.spec.replicas = 0)),
         ("no-effect-yet", &ready, paused),
@@ -56,4 +57,18 @@ fn judgements_read_as_in_the_golden_files() {
         let text = std::iter::once(word.to_owned()).chain(lines).map(|line| line + "\n").collect::<String>();
         golden(&format!("judge/{name}.txt"), &text);
     }
+}
+
+#[test]
+fn a_spec_that_is_valid_again_is_not_held() {
+    let mut run = settled(spec(2));
+    edit(&mut run, |object| object.spec.max_connections = 1);
+    until_rest(&mut run);
+    let asking = (**run.world.object.as_ref().expect("the object")).clone();
+    assert_eq!(asking.status.as_ref().and_then(|status| status.reason.as_deref()), Some("SpecInvalid"));
+    let mut mended = asking.clone();
+    mended.spec.max_connections = 1024;
+    let settings = Settings::of::<Memcached>();
+    let verdict = judge(&Review::<Memcached> { old: Some(&asking), new: &mended, settings: &settings, dry_run: true, watched: true });
+    assert_eq!(verdict, Verdict::Allow(vec!["mc/cache: HumanIntervention -> Ready".to_owned()]));
 }

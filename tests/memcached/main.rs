@@ -5,13 +5,14 @@ mod judgements;
 mod support;
 
 use jiff::SignedDuration;
-use k8s_openapi::api::apps::v1::Deployment;
+use kube::ResourceExt;
 use pointsman::kinds::children::Slot;
 use pointsman::kinds::intervention::ANSWER;
 use pointsman::kinds::memcached::v1::{MemcachedSpec, MemcachedStatus};
-use pointsman::kinds::memcached::{Children, Memcached, children, plan};
+use pointsman::kinds::memcached::{Children, Memcached, children, facts, plan};
 use pointsman::kinds::order::{ChildKind, Order};
 use pointsman::kinds::pod_template::{PodPlacement, PodTemplate};
+use pointsman::kinds::read::read;
 use pointsman::kinds::{Decision, Observation, Settings, decide};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -66,17 +67,23 @@ fn status(run: &Run) -> MemcachedStatus {
     run.world.object.as_ref().and_then(|object| object.status.clone()).expect("a status")
 }
 
-fn looked(run: &Run) -> Decision<Memcached> {
+fn children_of(run: &Run) -> Children {
     let world = &run.world;
-    let slot = |live: Option<&Live<Deployment>>| support::writes::slot(live, world.owner());
-    let children = Children {
-        deployment: slot(world.deployment.as_ref()),
+    Children {
+        deployment: support::writes::slot(world.deployment.as_ref(), world.owner()),
         service: support::writes::slot(world.service.as_ref(), world.owner()),
         budget: support::writes::slot(world.budget.as_ref(), world.owner()),
         pods: world.pods.clone(),
-    };
-    let object = world.object.as_ref().expect("the object");
-    decide::<Memcached>(Observation::new((**object).clone(), children, run.settings.clone(), None, world.now))
+    }
+}
+
+fn looked(run: &Run) -> Decision<Memcached> {
+    looked_at(run, children_of(run))
+}
+
+fn looked_at(run: &Run, children: Children) -> Decision<Memcached> {
+    let object = run.world.object.as_ref().expect("the object");
+    decide::<Memcached>(Observation::new((**object).clone(), children, run.settings.clone(), None, run.world.now))
 }
 
 #[test]
@@ -161,6 +168,114 @@ fn drift_under_an_older_rendering_is_repaired_by_the_new_one() {
     let decision = looked(&run);
     assert!(decision.orders.iter().any(|order| matches!(order, Order::Apply { child, .. } if child.kind == ChildKind::Deployment)));
     assert_eq!(decision.status.applied.map(|applied| applied.renderer), Some(run.settings.renderer));
+}
+
+#[test]
+fn pods_that_came_while_nobody_looked_are_progress() {
+    let mut run = settled(spec(3));
+    edit(&mut run, |object| object.spec.max_connections = 2048);
+    while run.look() {}
+    let deadline = status(&run).deadline_time.expect("a deadline").0;
+    let advanced = |run: &Run| run.world.deployment.as_ref().is_some_and(|live| facts::Counts::of(&live.it).progress() > 0);
+    run.world.prompt = true;
+    while !advanced(&run) {
+        let next = run.world.possible()[0];
+        run.world.happen(next);
+    }
+    run.world.now = deadline + SignedDuration::from_mins(1);
+    let decision = looked(&run);
+    assert_eq!((decision.status.state.as_deref(), decision.told), (Some("Updating"), None));
+    assert!(decision.status.deadline_time.expect("a deadline").0 > run.world.now);
+}
+
+#[test]
+fn an_order_that_nobody_was_there_to_give_gets_its_time() {
+    let mut run = settled(spec(3));
+    edit(&mut run, |object| object.spec.max_connections = 2048);
+    // Recorded, and then the operator ended.
+    let recorded = looked(&run).status;
+    run.world.now = recorded.deadline_time.clone().expect("a deadline").0 + SignedDuration::from_mins(1);
+    Arc::make_mut(run.world.object.as_mut().expect("the object")).status = Some(recorded);
+    let decision = looked(&run);
+    assert!(!decision.orders.is_empty() && decision.told.is_none(), "{decision:?}");
+    assert!(decision.status.deadline_time.expect("a deadline").0 > run.world.now);
+}
+
+#[test]
+fn retry_removes_no_pod_of_somebody_else() {
+    let mut run = settled(spec(2));
+    edit(&mut run, |object| object.spec.image = Some(BAD_IMAGE.to_owned()));
+    until_rest(&mut run);
+    let stuck = run.world.pods.iter().find(|pod| json!(***pod).to_string().contains("ImagePullBackOff")).expect("a stuck pod").clone();
+    let mut theirs = support::pod("theirs", "theirs", "", false, Some(("ImagePullBackOff", "Back-off pulling image")));
+    theirs.metadata.owner_references = None;
+    run.world.pods.push(Arc::new(theirs));
+    let id = status(&run).intervention.expect("a question").id;
+    edit(&mut run, |object| {
+        object.metadata.annotations.get_or_insert_default().insert(ANSWER.to_owned(), format!("retry-{id}"));
+    });
+    let removed: Vec<String> = looked(&run)
+        .orders
+        .into_iter()
+        .filter_map(|order| match order {
+            Order::Delete { child, .. } => Some(child.name),
+            Order::Apply { .. } | Order::Patch { .. } => None,
+        })
+        .collect();
+    assert_eq!(removed, [stuck.name_any()]);
+}
+
+#[test]
+fn a_label_that_is_lost_under_an_older_rendering_restarts_nobody() {
+    let mut run = settled(spec(2));
+    run.settings.renderer += 1;
+    let children = Children { deployment: Slot::Unlabelled { uid: "of-it".to_owned() }, ..children_of(&run) };
+    let decision = looked_at(&run, children);
+    let patch = json!([
+        { "op": "test", "path": "/metadata/uid", "value": "of-it" },
+        { "op": "add", "path": "/metadata/labels/app.kubernetes.io~1managed-by", "value": "pointsman" },
+    ]);
+    let patches: Vec<Value> = decision
+        .orders
+        .iter()
+        .map(|order| match order {
+            Order::Patch { patch, .. } => json!(patch),
+            Order::Apply { .. } | Order::Delete { .. } => Value::Null,
+        })
+        .collect();
+    assert_eq!(patches, [patch]);
+    let message = decision.status.message.expect("a message");
+    assert!(message.contains("; Deployment cache: /metadata/labels/app.kubernetes.io~1managed-by is missing"), "{message}");
+}
+
+#[test]
+fn an_object_is_read_as_far_as_it_can_be() {
+    let good = json!(**settled(spec(2)).world.object.as_ref().expect("the object"));
+    let read = |at: &str, value: Value| {
+        let mut stored = good.clone();
+        *stored.pointer_mut(at).expect("a field") = value;
+        read::<Memcached>(&stored).expect("an object")
+    };
+    assert_eq!(json!(read("/spec/replicas", json!(2))), good);
+    let unknown = read("/status/conditions", json!("none"));
+    assert!(unknown.status.is_none() && unknown.spec.replicas == 2);
+    let ill = read("/spec/replicas", json!("two"));
+    assert!(ill.status.is_some());
+    let fault = plan::parse(&ill.spec, IMAGE).expect_err("no plan");
+    assert_eq!((fault.len(), fault[0].field.as_str()), (1, "spec"));
+    assert!(fault[0].text.starts_with("the stored one cannot be read: invalid type: string"), "{}", fault[0].text);
+}
+
+#[test]
+fn a_move_through_a_junction_has_one_cause() {
+    let mut run = settled(spec(2));
+    edit(&mut run, |object| object.spec.max_connections = 1);
+    until_rest(&mut run);
+    edit(&mut run, |object| object.spec.max_connections = 2048);
+    let decision = looked(&run);
+    let told = decision.told.expect("a move");
+    assert_eq!((told.from.as_str(), told.to.as_str(), told.cause.as_str()), ("HumanIntervention", "Updating", "SpecRenewed"));
+    assert_eq!(decision.status.reason, Some(told.cause));
 }
 
 #[test]

@@ -181,21 +181,25 @@ async fn a_child_of_a_deleted_namesake_is_waited_out_before_it_is_a_conflict() {
     let orphan = json!({ "apiVersion": "v1", "kind": "Service", "metadata": { "name": "cache", "namespace": "shop", "uid": "s-1", "resourceVersion": "7",
         "ownerReferences": [{ "apiVersion": "cache.example.com/v1", "kind": "Memcached", "name": "cache", "uid": "u-0", "controller": true }] } });
     let fake = Fake::new(&[("memcacheds", cached()), ("services", orphan)], |_, _| None);
-    run(&fake, Duration::from_secs(9)).await;
+    run(&fake, Duration::from_secs(44)).await;
     assert_eq!(fake.calls(), [""; 0], "the garbage collector gets its time");
-    run(&fake, Duration::from_secs(30)).await;
+    run(&fake, Duration::from_mins(1)).await;
     assert_eq!(fake.calls(), [STATUS, EVENT], "and where it does not come, a person is asked");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_cannot_be_read_stops_nobody_else() {
+async fn an_object_that_cannot_be_read_is_asked_about_and_stops_nobody_else() {
     let mut broken = cached();
-    broken["metadata"]["name"] = json!("broken");
+    (broken["metadata"]["name"], broken["metadata"]["uid"]) = (json!("broken"), json!("u-2"));
     broken["spec"]["replicas"] = json!("three");
     let fake = Fake::new(&[("memcacheds", broken), ("memcacheds", cached())], |_, _| None);
     run(&fake, Duration::from_secs(5)).await;
     assert_eq!(only(&fake.calls(), DEPLOYMENT), 1);
-    assert!(!fake.calls().iter().any(|call| call.contains("broken")));
+    let about: Vec<Write> = fake.writes().into_iter().filter(|write| write.path.contains("/broken")).collect();
+    let [asked] = about.as_slice() else { panic!("{about:?}") };
+    let question = &asked.body["status"]["intervention"];
+    assert_eq!(question["reason"], "SpecInvalid");
+    assert!(question["evidence"][0]["words"].as_str().is_some_and(|words| words.starts_with("spec: the stored one cannot be read: ")));
 }
 
 #[tokio::test(start_paused = true)]
@@ -213,10 +217,10 @@ async fn nobody_steps_before_everything_was_listed_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_status_that_is_refused_is_tried_ever_more_seldom_and_nothing_is_ordered() {
+async fn a_status_that_is_refused_is_told_and_tried_ever_more_seldom_and_nothing_is_ordered() {
     let fake = Fake::new(&[("memcacheds", cached())], |write, _| write.path.ends_with("/status").then(|| refusal(422, "undeclared move")));
     run(&fake, Duration::from_mins(2)).await;
     let calls = fake.calls();
     assert!((5..=12).contains(&only(&calls, STATUS)), "{calls:?}");
-    assert_eq!(only(&calls, STATUS), calls.len());
+    assert_eq!((only(&calls, EVENT), only(&calls, STATUS) + 1), (1, calls.len()), "it is told once");
 }

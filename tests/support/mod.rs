@@ -43,7 +43,10 @@ pub fn pod(name: &str, uid: &str, hash: &str, ready: bool, waiting: Option<(&str
         |(reason, message)| json!({ "waiting": { "reason": reason, "message": message } }),
     );
     from_json(json!({
-        "metadata": { "name": name, "namespace": "shop", "uid": uid, "resourceVersion": "1", "labels": { "pod-template-hash": hash } },
+        "metadata": {
+            "name": name, "namespace": "shop", "uid": uid, "resourceVersion": "1", "labels": { "pod-template-hash": hash },
+            "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": format!("cache-{hash}"), "uid": "set", "controller": true }],
+        },
         "status": {
             "phase": if waiting.is_some() { "Pending" } else { "Running" },
             "conditions": [{ "type": "Ready", "status": if ready { "True" } else { "False" } }],

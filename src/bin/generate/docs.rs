@@ -9,14 +9,14 @@ const PRINTED: &str = "Printed by the code: change it there, then run `cargo run
 
 /// The lifecycle as a state diagram.
 pub fn lifecycle<K: Served>() -> String {
-    diagram::lifecycle::<K>(&|_| true).text
+    diagram::lifecycle::<K>()
 }
 
 /// The README with the lifecycle of the kind between its marks.
 pub fn with_lifecycle<K: Served>(readme: &str) -> String {
     const MARKS: (&str, &str) = ("<!-- lifecycle -->\n", "<!-- lifecycle ends -->");
     let parts = readme.split_once(MARKS.0).and_then(|(before, rest)| Some((before, rest.split_once(MARKS.1)?.1)));
-    let Some((before, after)) = parts else { return readme.to_owned() };
+    let (before, after) = parts.expect("README.md has the marks between which the lifecycle stands");
     format!("{before}{}{}\n{}{after}", MARKS.0, mermaid(&lifecycle::<K>()), MARKS.1)
 }
 

@@ -45,6 +45,8 @@ pub fn service() -> Value {
         "metadata": { "name": "pointsman", "namespace": NAMESPACE, "labels": labels() },
         "spec": {
             "ipFamilyPolicy": "PreferDualStack",
+            // A pod that still lists its objects has to convert them, or it could never list them.
+            "publishNotReadyAddresses": true,
             "selector": { "app.kubernetes.io/name": "pointsman", "app.kubernetes.io/component": "operator" },
             "ports": [{ "name": "webhooks", "port": PORT, "targetPort": PORT, "protocol": "TCP" }],
         },

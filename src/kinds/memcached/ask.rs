@@ -74,7 +74,7 @@ fn evidence(look: &Look<'_>, reason: Reason) -> Vec<Evidence> {
         Reason::ChildConflict => {
             look.conflicts().map(|(child, owner)| Evidence { kind: child.kind.name(), name: child.name, words: owner }).collect()
         }
-        Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => trouble::evidence(look.seen),
+        Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => trouble::evidence(look),
     }
 }
 

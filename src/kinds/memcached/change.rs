@@ -46,16 +46,22 @@ pub fn between(known: &Known<Memcached>, wanted: &Plan) -> Result<BTreeSet<Event
 
 /// What a change does to pods and to what they hold.
 pub fn consequence(known: &Known<Memcached>, wanted: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
-    let before = known.applied.as_ref()?.replicas;
-    let after = wanted.replicas;
+    let (before, after) = (known.applied.as_ref()?.replicas, wanted.replicas);
     let pods = |count: i32| if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") };
-    if raised.contains(&Event::TemplateChanged) && before > 0 && after > 0 {
-        let (restart, starts) = if before.min(after) == 1 { ("restarts", "it") } else { ("restart one at a time", "each") };
-        Some(format!("{} {restart}, {starts} starts empty", pods(before.min(after))))
-    } else if after < before {
-        let gone = before - after;
-        Some(format!("{} {} with what {} cached", pods(gone), if gone == 1 { "goes" } else { "go" }, if gone == 1 { "it" } else { "they" }))
-    } else {
-        None
-    }
+    let stay = before.min(after);
+    let back = known.last_good.as_ref().is_some_and(|good| good.template == wanted.template && good.port == wanted.port);
+    let restarts = match stay {
+        1.. if !raised.contains(&Event::TemplateChanged) => None,
+        // What was ordered since was never ready everywhere, so a roll-out has not passed its first pods.
+        1.. if back => Some("pods that still run the last good template stay, the others start empty".to_owned()),
+        1 => Some("1 pod restarts, it starts empty".to_owned()),
+        2.. => Some(format!("{} restart one at a time, each starts empty", pods(stay))),
+        _ => None,
+    };
+    let gone = (after < before).then(|| match before - after {
+        1 => "1 pod goes with what it cached".to_owned(),
+        gone => format!("{} go with what they cached", pods(gone)),
+    });
+    let parts: Vec<String> = [restarts, gone].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }

@@ -18,6 +18,9 @@ pub const RENDERER: i64 = if cfg!(feature = "next-rendering") { 2 } else { 1 };
 /// On each child: a digest of all that was rendered, so that a field which is no longer wanted is missed.
 pub const RENDERED: &str = "pointsman.dev/rendered";
 
+/// On everything that we own: what it is watched by.
+pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "pointsman");
+
 const MI: i64 = 1024 * 1024;
 /// The official image's user: a number, since Kubernetes cannot tell whether a named one is root.
 const USER: i64 = 11211;
@@ -149,7 +152,7 @@ fn args(plan: &Plan) -> Vec<String> {
 fn common_labels(object: &Object) -> Strings {
     let mut labels = selector(object);
     labels.insert("app.kubernetes.io/component".to_owned(), "cache".to_owned());
-    labels.insert("app.kubernetes.io/managed-by".to_owned(), "pointsman".to_owned());
+    labels.insert(MANAGED_BY.0.to_owned(), MANAGED_BY.1.to_owned());
     labels
 }
 

@@ -37,8 +37,9 @@ fn holds(event: Event, look: &Look<'_>) -> bool {
         Event::TemplateChanged | Event::ReplicasChanged => look.changes.contains(&event),
         Event::AllStopped => look.settled && look.replicas() == 0,
         Event::ChildrenReady => look.settled && look.replicas() > 0,
-        // Time counts against the world only after the order was carried out, or refused.
-        Event::DeadlinePassed => late(seen) && (seen.refusal.is_some() || look.missing.is_empty()),
+        // Time counts against the world only after the order was carried out, or refused, and where nothing came of it
+        // while nobody looked.
+        Event::DeadlinePassed => look.late() && (seen.refusal.is_some() || look.missing.is_empty() && !look.advanced()),
         Event::ChildrenDrifted => !look.missing.is_empty(),
         Event::PodsLost => !look.settled && look.proved(),
         Event::PodsPending => !look.settled && !look.proved(),
@@ -137,6 +138,23 @@ impl<'a> Look<'a> {
         phase.is_some_and(|phase| Memcached::role(phase) == Role::Rests)
     }
 
+    /// Is the deadline over that the work under way was given?
+    pub fn late(&self) -> bool {
+        let deadline = self.seen.object.status().and_then(|status| status.deadline_time.as_ref());
+        deadline.is_some_and(|deadline| self.seen.now >= deadline.0)
+    }
+
+    /// Pods of the target that are surely ready.
+    pub fn progress(&self) -> i32 {
+        self.seen.children.deployment.ours().filter(|_| self.missing.is_empty()).map_or(0, |live| Counts::of(live).progress())
+    }
+
+    /// Are more of them ready than ever since the phase was entered?
+    pub fn advanced(&self) -> bool {
+        let most = self.seen.object.status().and_then(|status| status.progress);
+        most.is_some_and(|most| self.progress() > most)
+    }
+
     fn proved(&self) -> bool {
         let good = self.known.last_good.as_ref();
         good.is_some_and(|good| self.target.as_ref().is_some_and(|target| target.template == good.template))
@@ -217,11 +235,6 @@ fn pods_ready(seen: &Observation<Memcached>) -> i32 {
     };
     let staying = seen.children.pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
     i32::try_from(staying.filter(|pod| says_so(pod)).count()).unwrap_or(i32::MAX)
-}
-
-fn late(seen: &Observation<Memcached>) -> bool {
-    let deadline = seen.object.status().and_then(|status| status.deadline_time.as_ref());
-    deadline.is_some_and(|deadline| seen.now >= deadline.0)
 }
 
 fn renewed(question: &Intervention, object: &v1::Memcached) -> bool {

@@ -78,7 +78,10 @@ impl Kind for Memcached {
     fn orders(effect: Effect, seen: &Observation<Self>) -> Vec<Order> {
         match effect {
             Effect::ApplyChildren => Look::at(seen).missing,
-            Effect::DeleteWaitingPods => trouble::waiting_on_an_error(seen).filter_map(|pod| orders::removal(pod.as_ref())).collect(),
+            Effect::DeleteWaitingPods => {
+                let ours = |pod: &&Arc<Pod>| trouble::is_ours(pod, &seen.object.name_any());
+                trouble::waiting_on_an_error(seen).filter(ours).filter_map(|pod| orders::removal(pod.as_ref())).collect()
+            }
         }
     }
 
@@ -98,6 +101,7 @@ impl Served for Memcached {
         (Phase::Updating, SignedDuration::from_mins(10)),
         (Phase::Degraded, SignedDuration::from_mins(15)),
     ];
+    const TROUBLED: &'static [Phase] = &[Phase::Degraded];
 
     fn definition() -> CustomResourceDefinition {
         let versions = vec![v1::Memcached::crd(), v1alpha1::Memcached::crd()];
@@ -136,6 +140,10 @@ impl Served for Memcached {
 
     fn consequence(known: &Known<Self>, plan: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
         change::consequence(known, plan, raised)
+    }
+
+    fn unreadable(object: &mut v1::Memcached, why: String) {
+        object.spec.unreadable = Some(why);
     }
 
     fn child_types(visitor: &mut impl ChildVisitor) {

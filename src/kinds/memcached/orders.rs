@@ -5,9 +5,9 @@ use super::children::{self, Rendered};
 use super::plan::Plan;
 use super::v1::Memcached as Object;
 use crate::kinds::children::Slot;
-use crate::kinds::order::{Child, ChildRef, Order, patch_of};
+use crate::kinds::order::{Child, ChildKind, ChildRef, Order, patch_of};
 use crate::kinds::{digest, drift};
-use json_patch::{Patch, PatchOperation, ReplaceOperation, TestOperation};
+use json_patch::{AddOperation, Patch, PatchOperation, ReplaceOperation, TestOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::ResourceExt;
@@ -26,8 +26,32 @@ pub fn needed(object: &Object, children: &Children, target: &Plan, stands: Optio
     orders
 }
 
-/// Of a template that stands, only the pods are counted.
+/// Why an order is given about a child that is there, in words.
+pub fn why(order: &Order, children: &Children) -> Option<String> {
+    fn differs<T: Child + serde::Serialize>(slot: &Slot<T>, object: &Value) -> Option<String> {
+        match slot {
+            Slot::Ours(live) => drift::in_words(&json!(**live), &typeless(object)),
+            Slot::Unlabelled { .. } => Some(format!("its label {} was taken away", children::MANAGED_BY.0)),
+            Slot::Free | Slot::Foreign { .. } => None,
+        }
+    }
+    match order {
+        Order::Apply { child, object, .. } => match child.kind {
+            ChildKind::Service => differs(&children.service, object),
+            ChildKind::Deployment => differs(&children.deployment, object),
+            ChildKind::PodDisruptionBudget => differs(&children.budget, object),
+            ChildKind::Pod => None,
+        },
+        Order::Patch { patch, .. } => drift::of_patch(patch),
+        Order::Delete { .. } => Some("it is wanted no more".to_owned()),
+    }
+}
+
+/// Of a template that stands, only the pods are counted; and a label that was lost comes back without the rest.
 fn deployment(slot: &Slot<Deployment>, rendered: Rendered, wanted: i32, stands: Option<&String>) -> Option<Order> {
+    if let (Some(_), Slot::Unlabelled { uid }) = (stands, slot) {
+        return Some(relabel(rendered.child, uid));
+    }
     if let (Some(settled), Some(live)) = (stands, slot.ours())
         && live_template(live) == *settled
     {
@@ -63,13 +87,25 @@ fn apply<T: Child + serde::Serialize>(slot: &Slot<T>, rendered: Rendered) -> Opt
 
 /// How a live child differs from what is rendered.
 pub fn differences<T: serde::Serialize>(live: &T, rendered: &Value) -> Patch {
+    drift::differences(&serde_json::to_value(live).unwrap_or_default(), &typeless(rendered))
+}
+
+/// A typed object does not print its own type.
+fn typeless(rendered: &Value) -> Value {
     let mut rendered = rendered.clone();
-    // A typed object does not print its own type.
     if let Some(fields) = rendered.as_object_mut() {
         fields.remove("apiVersion");
         fields.remove("kind");
     }
-    drift::differences(&serde_json::to_value(live).unwrap_or_default(), &rendered)
+    rendered
+}
+
+/// Our label alone, on a child that is seen by name only.
+fn relabel(child: ChildRef, uid: &str) -> Order {
+    let of = TestOperation { path: PointerBuf::from_tokens(["metadata", "uid"]), value: json!(uid) };
+    let (label, value) = children::MANAGED_BY;
+    let ours = AddOperation { path: PointerBuf::from_tokens(["metadata", "labels", label]), value: json!(value) };
+    Order::Patch { child, patch: Patch(vec![PatchOperation::Test(of), PatchOperation::Add(ours)]) }
 }
 
 /// The end of one object, as it was seen and no newer one.

@@ -42,6 +42,9 @@ pub struct Template {
 /// # Errors
 /// Every violation at once.
 pub fn parse(spec: &MemcachedSpec, image: &str) -> Result<Plan, Vec<Violation>> {
+    if let Some(why) = &spec.unreadable {
+        return Err(vec![Violation::invalid("spec", format!("the stored one cannot be read: {why}; write one that can"))]);
+    }
     // What is too large to keep is not looked into.
     if let Some(fault) = too_large(spec) {
         return Err(vec![fault]);
@@ -87,6 +90,7 @@ impl Plan {
             port: self.port,
             resources,
             pod_template: (pod_template != PodTemplate::default()).then_some(pod_template),
+            unreadable: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use super::facts::{Counts, Look};
 use super::trouble;
 use super::v1::{self, KeptSpec};
 use super::words::Phase;
-use crate::kinds::intervention::ANSWER;
+use crate::kinds::intervention::{ANSWER, Intervention, Reason};
 use crate::kinds::order::ChildKind;
 use crate::kinds::status::{Claim, Status, WaitingFor, conditions};
 use crate::machine::Word;
@@ -27,19 +27,26 @@ pub fn report(status: &mut Status<KeptSpec>, look: &Look<'_>, phase: Phase) {
 fn message(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase) -> String {
     let pods = pods(look.replicas());
     let trouble = trouble::waiting_for(look.seen).into_iter().next();
-    let trouble = trouble.map(|trouble| format!("; {}: {}", trouble.name, trouble.what)).unwrap_or_default();
+    let troubled =
+        |kind: &str, name: &str, what: &str| if kind == "Pod" { format!("; {name}: {what}") } else { format!("; {kind} {name}: {what}") };
+    let trouble = trouble.map(|trouble| troubled(&trouble.kind, &trouble.name, &trouble.what)).unwrap_or_default();
     match phase {
         Phase::Pending => String::new(),
         Phase::Creating => format!("creating {pods}{trouble}"),
         Phase::Ready => format!("{pods} ready"),
         Phase::Scaling => format!("scaling to {pods}{trouble}"),
         Phase::Updating => format!("updating {pods}, one at a time{trouble}"),
-        Phase::Degraded => format!("repairing: {pods} wanted{trouble}"),
+        Phase::Degraded => {
+            let drift = trouble::drift(look).into_iter().next();
+            let drift = drift.map(|drift| troubled(&drift.kind, &drift.name, &drift.words));
+            format!("repairing: {pods} wanted{}", drift.unwrap_or(trouble))
+        }
         Phase::Stopped => stopped(&look.seen.object),
         Phase::HumanIntervention => {
             let (reason, id) =
                 status.intervention.as_ref().map(|question| (question.reason.word(), question.id.clone())).unwrap_or_default();
-            let taken = look.conflicts().next().map(|(child, _)| child);
+            let conflict = |question: &&Intervention| question.reason == Reason::ChildConflict;
+            let taken = status.intervention.as_ref().filter(conflict).and_then(|_| look.conflicts().next()).map(|(child, _)| child);
             match taken {
                 Some(child) => format!("{reason}: {} {} is not ours; remove or rename it", child.kind.name(), child.name),
                 None => format!("{reason}: see status.intervention; change the spec, or annotate {ANSWER}=retry-{id}"),
@@ -96,7 +103,7 @@ fn claims(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase, message: &st
         claim("Ready", ready, reason, message),
         claim("Available", serving > 0, available, serves),
         claim("Reconciling", working, reason, if working { message } else { "nothing is under way" }),
-        claim("Stalled", stalled, reason, if stalled { message } else { "no question is open" }),
+        claim("Stalled", stalled, reason, &status.intervention.as_ref().map_or("no question is open".to_owned(), Intervention::summary)),
         claim("UpToDate", current == "UpToDate", current, why),
     ]
 }

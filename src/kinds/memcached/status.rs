@@ -23,7 +23,7 @@ pub fn status(seen: &Observation<Memcached>, step: &Step<Memcached>) -> Status<K
     remember_orders(&mut status, &look, step);
     if step.next() != Phase::Pending {
         count(&mut status, &look);
-        progress(&mut status, &look, step.next());
+        progress(&mut status, &look, step);
         // Without one nothing would ever be late.
         status.deadline_time = status.deadline_time.take().or_else(|| deadline(&look, step.next()));
         say::report(&mut status, &look, step.next());
@@ -37,7 +37,10 @@ fn enter(status: &mut Status<KeptSpec>, look: &Look<'_>, step: &Step<Memcached>)
     status.state_time = Some(Time(seen.now));
     status.progress = None;
     status.deadline_time = deadline(look, next);
-    status.reason = step.cause().map(Word::text);
+    // Where places are passed through, the first cause is the word for the whole move.
+    if Memcached::role(step.from()) != Role::Junction || status.reason.is_none() {
+        status.reason = step.cause().map(Word::text);
+    }
     status.intervention = None;
     if next == Phase::HumanIntervention {
         let number = status.questions.unwrap_or_default() + 1;
@@ -97,20 +100,18 @@ fn count(status: &mut Status<KeptSpec>, look: &Look<'_>) {
     }
 }
 
-/// The deadline goes forward whenever more pods of the target are ready than ever since the phase was entered.
-fn progress(status: &mut Status<KeptSpec>, look: &Look<'_>, phase: Phase) {
+/// The deadline goes forward whenever more pods of the target are ready than ever since the phase was entered, and when
+/// an order is given that nobody was there to give before it was over.
+fn progress(status: &mut Status<KeptSpec>, look: &Look<'_>, step: &Step<Memcached>) {
+    let phase = step.next();
     if !matches!(Memcached::role(phase), Role::Works { .. }) {
         return;
     }
-    let now = look.seen.children.deployment.ours().filter(|_| look.missing.is_empty()).map_or(0, |live| Counts::of(live).progress());
-    match status.progress {
-        Some(most) if now <= most => {}
-        Some(_) => {
-            status.progress = Some(now);
-            status.deadline_time = deadline(look, phase);
-        }
-        None => status.progress = Some(now),
+    let ordered_late = !step.moved() && look.late() && step.effects().contains(&Effect::ApplyChildren);
+    if ordered_late || !step.moved() && look.advanced() {
+        status.deadline_time = deadline(look, phase);
     }
+    status.progress = status.progress.max(Some(look.progress()));
 }
 
 fn deadline(look: &Look<'_>, phase: Phase) -> Option<Time> {

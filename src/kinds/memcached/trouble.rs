@@ -1,8 +1,10 @@
 //! What goes wrong, in the words of those it happens to.
 
-use super::Memcached;
+use super::facts::Look;
+use super::{Memcached, orders};
 use crate::kinds::Observation;
 use crate::kinds::intervention::Evidence;
+use crate::kinds::order::Order;
 use crate::kinds::status::WaitingFor;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use kube::ResourceExt;
@@ -32,17 +34,26 @@ pub fn waiting_on_an_error(seen: &Observation<Memcached>) -> impl Iterator<Item 
     seen.children.pods.iter().filter(|pod| trouble(pod).is_some())
 }
 
-/// The pods in trouble, for `status.waitingFor`.
+/// What was refused, and the pods in trouble, for `status.waitingFor`.
 pub fn waiting_for(seen: &Observation<Memcached>) -> Vec<WaitingFor> {
-    let pods = waiting_on_an_error(seen).take(QUOTED);
-    pods.filter_map(|pod| {
-        Some(WaitingFor { kind: "Pod".into(), name: pod.name_any(), what: trouble(pod)?.what.chars().take(WHAT).collect() })
-    })
-    .collect()
+    let wait = |kind: String, name: String, what: &str| WaitingFor { kind, name, what: what.chars().take(WHAT).collect() };
+    let refused = seen.refusal.iter().map(|refusal| wait(refusal.child.kind.name(), refusal.child.name.clone(), &refusal.words));
+    let pods = waiting_on_an_error(seen).filter_map(|pod| Some(wait("Pod".to_owned(), pod.name_any(), &trouble(pod)?.what)));
+    refused.chain(pods).take(QUOTED).collect()
+}
+
+/// Children that are not what they should be: the first difference of each.
+pub fn drift(look: &Look<'_>) -> Vec<Evidence> {
+    let words = |order: &Order| {
+        let child = order.child();
+        Some(quote(&child.kind.name(), &child.name, &orders::why(order, &look.seen.children)?))
+    };
+    look.missing.iter().filter_map(words).collect()
 }
 
 /// Everything that was seen to go wrong, for a question.
-pub fn evidence(seen: &Observation<Memcached>) -> Vec<Evidence> {
+pub fn evidence(look: &Look<'_>) -> Vec<Evidence> {
+    let seen = look.seen;
     let refused = seen.refusal.iter().map(|refusal| quote(&refusal.child.kind.name(), &refusal.child.name, &refusal.words));
     let pods = || seen.children.pods.iter();
     let waiting = pods().filter_map(|pod| Some(quote("Pod", &pod.name_any(), &trouble(pod)?.words)));
@@ -50,7 +61,7 @@ pub fn evidence(seen: &Observation<Memcached>) -> Vec<Evidence> {
     let silent = pods().filter(|pod| trouble(pod).is_none());
     let silent = silent.filter_map(|pod| Some(quote("Pod", &pod.name_any(), &unready(pod)?)));
     let strays = pods().filter(|pod| is_stray(pod)).map(|pod| quote("Pod", &pod.name_any(), STRAY));
-    refused.chain(failing_deployment(seen)).chain(waiting.chain(silent).chain(strays).take(QUOTED)).collect()
+    refused.chain(drift(look)).chain(failing_deployment(seen)).chain(waiting.chain(silent).chain(strays).take(QUOTED)).collect()
 }
 
 fn failing_deployment(seen: &Observation<Memcached>) -> Option<Evidence> {
@@ -84,6 +95,14 @@ fn trouble(pod: &Pod) -> Option<Trouble> {
     }
     let containers = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
     containers.filter(|container| !container.ready).find_map(container_trouble)
+}
+
+/// Is it a pod of the Deployment `name`? Its `ReplicaSet` is named after that and after the template.
+pub fn is_ours(pod: &Pod, name: &str) -> bool {
+    let set = pod.labels().get("pod-template-hash").map(|template| format!("{name}-{template}"));
+    pod.owner_references()
+        .iter()
+        .any(|owner| owner.controller == Some(true) && owner.kind == "ReplicaSet" && Some(&owner.name) == set.as_ref())
 }
 
 /// Does nobody control the pod, although it carries the labels of one of ours?

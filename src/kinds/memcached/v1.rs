@@ -66,6 +66,10 @@ pub struct MemcachedSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "PodTemplate")]
     pub pod_template: Option<PodTemplate>,
+    /// Why the stored spec could not be read. Then nothing of it is here, and nothing is made of it.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub unreadable: Option<String>,
 }
 
 /// The status of a Memcached.
@@ -83,6 +87,7 @@ impl Default for MemcachedSpec {
             port: 11211,
             resources: Resources { requests, ..Resources::default() },
             pod_template: None,
+            unreadable: None,
         }
     }
 }

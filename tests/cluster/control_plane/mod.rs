@@ -9,7 +9,7 @@ mod drift;
 mod drives;
 mod fights;
 mod gone;
-mod older;
+pub mod older;
 mod plans;
 mod questions;
 mod readme;

@@ -8,7 +8,7 @@ const DEFINITION: &str = "customresourcedefinition/memcacheds.cache.example.com"
 
 fn older_definition() -> String {
     let spec = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true,
-        "properties": { "size": { "type": "integer", "format": "int32" } } });
+        "properties": { "size": { "type": "integer" } } });
     let status = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -42,6 +42,11 @@ fn state(space: &Space, name: &str) -> String {
 
 #[test]
 fn objects_of_an_older_definition_are_all_read_and_the_bad_ones_are_asked_about() {
+    upgraded();
+}
+
+/// What an installation over an older one does to the objects that are there.
+pub fn upgraded() {
     let turn = alone();
     let outage = NoOperator::stopped(&turn);
     replaced_by_the_older_one();
@@ -52,6 +57,7 @@ fn objects_of_an_older_definition_are_all_read_and_the_bad_ones_are_asked_about(
         stored("bare", ""),
         stored("negative", "spec: {size: -1}\n"),
         stored("huge", "spec: {size: 2000}\n"),
+        stored("endless", "spec: {size: 5000000000}\n"),
         stored("unknown", "spec: {size: 1, colour: blue}\n"),
         stored("1st-cache", "spec: {size: 1}\n"),
         stored(&"a".repeat(60), "spec: {size: 1}\n"),
@@ -67,13 +73,25 @@ fn objects_of_an_older_definition_are_all_read_and_the_bad_ones_are_asked_about(
     for name in ["good", "absent", "bare", "unknown"] {
         eventually(60, "a good object is Ready", || state(&space, name) == "Ready");
     }
-    for (name, field) in [("negative", "spec.replicas: -1 is not from 0 to "), ("huge", "spec.replicas: 2000 is not from 0 to ")] {
+    let bad = [
+        ("negative", "spec.replicas: -1 is not from 0 to "),
+        ("huge", "spec.replicas: 2000 is not from 0 to "),
+        ("endless", "spec: the stored one cannot be read: invalid value: integer `5000000000`"),
+    ];
+    for (name, field) in bad {
         eventually(60, "a bad object is asked about", || state(&space, name) == "HumanIntervention");
         let question = space.object(&format!("mc/{name}"))["status"]["intervention"].clone();
         assert_eq!(question["reason"], "SpecInvalid", "{question}");
         assert!(question["evidence"].to_string().contains(field), "{question}");
         assert_eq!(space.object(&format!("deployment/{name}")), serde_json::Value::Null, "something was made of an invalid spec");
     }
+    // No status can be stored beside a value of another type: the API server itself cannot take it in.
+    let told = || {
+        let about = "regarding.name=ill,reason=StatusRefused";
+        let events = space.object_list(&["events.events.k8s.io", "--field-selector", about]);
+        events.iter().any(|event| event["note"].as_str().is_some_and(|note| note.contains(".spec.port: expected numeric")))
+    };
+    eventually(60, "an object that can have no status is told of", told);
     // A name that would be refused today freezes nothing.
     eventually(60, "an object with an old name has a state", || state(&space, "1st-cache") == "Creating");
     space.kubectl(&["label", "mc/1st-cache", "example.com/team=payments"]).ok();
@@ -81,8 +99,10 @@ fn objects_of_an_older_definition_are_all_read_and_the_bad_ones_are_asked_about(
     assert_eq!(space.object_list(&["memcacheds.v1alpha1.cache.example.com"]).len(), objects.len(), "an object cannot be read");
     assert_eq!(space.object("mc/good")["spec"]["replicas"], 3);
     // Both answers of a person: mend it, or let it go.
-    space.patch("negative", r#"{"replicas":2}"#).ok();
-    space.ready("negative");
+    for name in ["negative", "endless"] {
+        space.patch(name, r#"{"replicas":2}"#).ok();
+        space.ready(name);
+    }
     space.kubectl(&["delete", "mc/huge", "mc/ill", "--timeout=30s"]).ok();
     space.kubectl(&["delete", "mc/1st-cache", "--cascade=foreground", "--timeout=30s"]).ok();
 }

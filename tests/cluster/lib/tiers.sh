@@ -9,9 +9,23 @@ obstacle_to_a_node() {
         echo "a node needs root"
     elif ! has_capabilities 12 21; then
         echo "this root may neither change the network nor mount (a container?)"
+    elif [[ -n $(another_kubelet) ]]; then
+        echo "another Kubernetes runs here: $(another_kubelet)"
     elif [[ -n $(missing_packages node) ]] && ! command -v apt-get >/dev/null; then
         echo "there is no apt-get to install $(missing_packages node)"
     fi
+}
+
+# A node of somebody else's: ours would take its network rules away when it ends.
+another_kubelet() {
+    local folder program
+    for folder in /proc/[0-9]*; do
+        program=$(readlink "$folder/exe") || continue
+        case $program in
+        */pointsman/*) ;;
+        */kubelet | */k3s | */k0s) echo "$program" && return ;;
+        esac
+    done
 }
 
 # By number: 12 is CAP_NET_ADMIN, 21 is CAP_SYS_ADMIN.

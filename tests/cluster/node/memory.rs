@@ -10,7 +10,7 @@ fn watched(space: &Space, pod: &str) -> (u64, u64) {
     let object = space.object(&format!("pod/{pod}"));
     let restarts = object["status"]["containerStatuses"][0]["restartCount"].as_u64().unwrap();
     let uid = object["metadata"]["uid"].as_str().unwrap().to_owned();
-    (restarts, cgroup_memory(&uid).unwrap_or_default())
+    (restarts, cgroup_memory(&uid).expect("the pod's cgroup says how much it held"))
 }
 
 /// The pod's cgroup, of version 1 or 2, wherever the kubelet put it.
@@ -68,17 +68,18 @@ fn fill(address: &str, memory: usize, item: usize) {
 /// memcached counts open files, its own among them, where it says connections.
 const ITS_OWN_FILES: usize = 40;
 
-fn is_never_restarted(space: &Space, name: &str, spec: &str, memory_mib: usize, item_kib: usize, connections: usize) {
+fn is_never_restarted(space: &Space, name: &str, spec: &str, memory_mib: u64, item_kib: usize, connections: usize) {
     space.memcached(name, spec);
     space.ready(name);
     let (pod, address) = pods(space, name).remove(0);
     let address = format!("{address}:11211");
     let held = hold_half_read(&address, connections - ITS_OWN_FILES);
-    fill(&address, memory_mib << 20, item_kib << 10);
+    fill(&address, usize::try_from(memory_mib).unwrap() << 20, item_kib << 10);
     let again = hold_half_read(&address, 4);
     let (restarts, peak) = watched(space, &pod);
     println!("{name}: {} connections held, peak {} MiB of limit {}", held.len() + again.len(), peak >> 20, limit(space, &pod));
     assert_eq!(restarts, 0, "{name} was restarted");
+    assert!(peak > memory_mib << 20, "{name} was not full");
     assert_eq!(held.len(), connections - ITS_OWN_FILES, "{name} took fewer connections than it was given");
     assert!(Client::connect(&address).unwrap().stats("").is_ok_and(|stats| stats.contains_key("curr_items")), "{name} does not answer");
 }
