@@ -3,6 +3,7 @@
 use super::intervention::{ANSWER, Intervention, about};
 use super::{Known, Served, Settings, Violation, claimed, plan, preview};
 use crate::machine::Word;
+use crate::machine::diagram::ChangeRow;
 use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
 use serde_json::Value;
@@ -10,9 +11,6 @@ use std::collections::BTreeSet;
 
 /// Annotations of a later release: accepted, and said to have no effect.
 const WITHOUT_EFFECT: [&str; 3] = ["pointsman.dev/paused", "pointsman.dev/protected", "pointsman.dev/refresh"];
-
-/// A plan is cut here: what is longer would be cut by the API server.
-const PLAN_BYTES: usize = 256;
 
 /// A quoted value is cut here: a pod template can be pages long.
 const VALUE_CHARACTERS: usize = 80;
@@ -66,7 +64,7 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation
     let before = review.old.unwrap_or(review.new);
     if let Some(since) = &before.meta().deletion_timestamp {
         let why = format!("the object is being deleted since {}; wait until it is gone, then create it anew", since.0);
-        return violations.extend(edits(review).into_iter().map(|(field, from, to)| Violation::busy(field, from, to, &why)));
+        return violations.extend(edits(review).into_iter().map(|edit| Violation::busy(edit.row.field, edit.from, edit.to, &why)));
     }
     let known = review.old.map_or(Known { last_good: None, applied: None }, Known::of);
     let phase = review.old.map_or(K::START, claimed::<K>);
@@ -75,12 +73,10 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation
         Ok(judged) => judged,
         Err(faults) => return violations.extend(faults),
     };
-    for edit in raised.iter().filter(|event| K::is_edit(**event) && !K::claims(phase, **event)) {
-        violations.push(Violation::invalid(
-            "spec",
-            format!("busy: {} is not possible while {}; wait until that is over", edit.text(), phase.text()),
-        ));
-    }
+    let busy = |raises: &Result<K::Event, _>| raises.is_ok_and(|event| raised.contains(&event) && !K::claims(phase, event));
+    let why = format!("not possible while {}; wait until that is over", phase.text());
+    let unclaimed = edits(review).into_iter().filter(|edit| busy(&edit.row.raises));
+    violations.extend(unclaimed.map(|edit| Violation::busy(edit.row.field, edit.from, edit.to, &why)));
     let consequence = review.old.and_then(|_| K::consequence(&known, &plan, &raised));
     let held = question(review).map(|question| question.about == about(&spec));
     if held == Some(false) {
@@ -96,13 +92,20 @@ fn question<'a, K: Served>(review: &Review<'a, K>) -> Option<&'a Intervention> {
     review.old?.status()?.intervention.as_ref()
 }
 
-/// The fields of the spec that the write changes, with both values.
-fn edits<K: Served>(review: &Review<'_, K>) -> Vec<(&'static str, String, String)> {
+/// One field that a write changes, with both values.
+struct Edit<K: Served> {
+    row: &'static ChangeRow<K>,
+    from: String,
+    to: String,
+}
+
+/// The fields of the spec that the write changes.
+fn edits<K: Served>(review: &Review<'_, K>) -> Vec<Edit<K>> {
     let spec = |object: &K::Object| serde_json::json!({ "spec": K::Spec::from(object) });
     let (old, new) = (review.old.map(spec).unwrap_or_default(), spec(review.new));
     let value = |spec: &Value, field: &str| spec.pointer(&format!("/{}", field.replace('.', "/"))).cloned().unwrap_or_default();
-    let fields = K::changes_table().iter().map(|row| (row.field, value(&old, row.field), value(&new, row.field)));
-    fields.filter(|(_, from, to)| from != to).map(|(field, from, to)| (field, shown(&from), shown(&to))).collect()
+    let fields = K::changes_table().iter().map(|row| (row, value(&old, row.field), value(&new, row.field)));
+    fields.filter(|(_, from, to)| from != to).map(|(row, from, to)| Edit { row, from: shown(&from), to: shown(&to) }).collect()
 }
 
 /// A value as a refusal quotes it; the rest of a long one is left out.
@@ -140,9 +143,7 @@ fn planned<K: Served>(
         }
         _ => (path.join(" -> "), consequence.map(|text| format!("; {text}")).unwrap_or_default()),
     };
-    let mut line = format!("{}: {fate}{consequence}", title::<K>(&review.new.name_any()));
-    line.truncate(line.floor_char_boundary(PLAN_BYTES));
-    line
+    format!("{}: {fate}{consequence}", title::<K>(&review.new.name_any()))
 }
 
 fn answer_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation>, warnings: &mut Vec<String>) {

@@ -4,6 +4,7 @@ use super::quantity::Quantity;
 use k8s_openapi::api::core::v1::{Affinity, Toleration, TopologySpreadConstraint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A map of strings.
@@ -43,7 +44,7 @@ pub struct PodMetadata {
 pub struct PodPlacement {
     /// Labels that a node must have.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(extend("maxProperties" = 64))]
+    #[schemars(schema_with = "node_labels")]
     pub node_selector: Strings,
     /// Taints that the pods tolerate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -59,7 +60,7 @@ pub struct PodPlacement {
     pub topology_spread_constraints: Vec<TopologySpreadConstraint>,
     /// The pods' priority class.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", length(min = 1, max = 253))]
+    #[schemars(with = "String", length(min = 1, max = 253), regex(pattern = NAME))]
     pub priority_class_name: Option<String>,
     /// Secrets for pulling the image.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -67,11 +68,11 @@ pub struct PodPlacement {
     pub image_pull_secrets: Vec<SecretName>,
     /// The pods' service account.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", length(min = 1, max = 253))]
+    #[schemars(with = "String", length(min = 1, max = 253), regex(pattern = NAME))]
     pub service_account_name: Option<String>,
     /// The pods' runtime class.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", length(min = 1, max = 253))]
+    #[schemars(with = "String", length(min = 1, max = 253), regex(pattern = NAME))]
     pub runtime_class_name: Option<String>,
 }
 
@@ -79,7 +80,7 @@ pub struct PodPlacement {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SecretName {
     /// The name.
-    #[schemars(length(min = 1, max = 253))]
+    #[schemars(length(min = 1, max = 253), regex(pattern = NAME))]
     pub name: String,
 }
 
@@ -135,11 +136,15 @@ pub fn illegal_parts(template: &PodTemplate) -> impl Iterator<Item = (String, St
             format!("{word:?} is none of {}", known.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(", ")),
         ))
     });
+    let topologies = spreads().filter(|(_, spread)| !is_qualified(&spread.topology_key)).map(|(place, spread)| {
+        let field = format!("spec.topologySpreadConstraints[{place}].topologyKey");
+        (field, format!("{:?} is no key of a node's label", spread.topology_key))
+    });
     let skews = spreads().filter(|(_, spread)| spread.max_skew < 1);
     let skews = skews.map(|(place, spread)| {
         (format!("spec.topologySpreadConstraints[{place}].maxSkew"), format!("{} is not at least 1", spread.max_skew))
     });
-    keys.chain(words).chain(skews)
+    keys.chain(words).chain(topologies).chain(skews)
 }
 
 /// What a toleration's operator may be; empty is as absent.
@@ -161,12 +166,28 @@ fn is_qualified(key: &str) -> bool {
     named && prefix.is_none_or(|prefix| prefix.len() <= 253 && prefix.split('.').all(label))
 }
 
+/// The name of an object: a DNS subdomain.
+const NAME: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
+
+fn label_value() -> Value {
+    json!({ "type": "string", "maxLength": 63, "pattern": "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$" })
+}
+
+fn node_labels(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "type": "object",
+        "description": "Labels that a node must have.",
+        "maxProperties": 64,
+        "additionalProperties": label_value(),
+    })
+}
+
 fn labels(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
         "type": "object",
         "description": "Labels; those of app.kubernetes.io/ and pointsman.dev/ are ours.",
         "maxProperties": 64,
-        "additionalProperties": { "type": "string", "maxLength": 63, "pattern": "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$" },
+        "additionalProperties": label_value(),
         "x-kubernetes-validations": [{
             "rule": "self.all(key, !key.startsWith('app.kubernetes.io/') && !key.startsWith('pointsman.dev/'))",
             "reason": "FieldValueForbidden",

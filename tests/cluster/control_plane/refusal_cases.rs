@@ -219,6 +219,14 @@ fn pods_that_would_be_refused() -> Vec<Case> {
             json!({ "podTemplate": { "spec": { "tolerations": [{ "operator": "Exists", "effect": "Sometimes" }] } } }),
             &rule("spec.podTemplate.spec.tolerations[0].effect", &["\"Sometimes\" is none of NoSchedule"]),
         ),
+        patched(
+            "spread-no-key",
+            json!({ "podTemplate": { "spec": { "topologySpreadConstraints": [
+                { "maxSkew": 1, "topologyKey": "the zone", "whenUnsatisfiable": "DoNotSchedule" }] } } }),
+            &rule("spec.podTemplate.spec.topologySpreadConstraints[0].topologyKey", &["\"the zone\" is no key"]),
+        ),
+        patched("node-label-no-value", json!({ "podTemplate": { "spec": { "nodeSelector": { "disk": "fast ssd" } } } }), &Says::Printed),
+        patched("account-no-name", json!({ "podTemplate": { "spec": { "serviceAccountName": "My Account" } } }), &Says::Printed),
     ]
     .concat()
 }
