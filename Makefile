@@ -6,7 +6,7 @@ export PATH := $(CACHE)/tools/bin:$(PATH)
 
 .PHONY: test test-long demo cluster down generate quick
 
-## Everything that is checked in under 12 minutes, warm.
+## Every check but the long ones.
 test:
 	tests/run test
 
