@@ -3,6 +3,7 @@
 use super::limits::{self, Fault, REVIEW_BYTES, read};
 use super::{Find, refusal};
 use crate::kinds::judge::{Review, Verdict, judge, unwatched};
+use crate::kinds::read::sound;
 use crate::kinds::{Served, Settings, Violation, answer};
 use crate::telemetry;
 use axum::extract::{Request, State};
@@ -11,7 +12,6 @@ use kube::Resource;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// All that judging one kind's writes needs.
@@ -159,14 +159,9 @@ fn written<K: Served>(old: Option<&RawValue>, new: &RawValue) -> Subject<K> {
     }
 }
 
-/// An object, without its status where that one does not decode: a newer operator may have written
-/// words into it that this one does not know, and that must not keep anybody from editing the spec.
+/// An object; text is taken apart only where it does not decode as a whole.
 fn decoded<K: Served>(object: &RawValue) -> Result<K::Object, serde_json::Error> {
-    serde_json::from_str(object.get()).or_else(|fault| {
-        let mut fields: BTreeMap<String, &RawValue> = serde_json::from_str(object.get())?;
-        fields.remove("status").ok_or(fault)?;
-        serde_json::from_str(&serde_json::to_string(&fields)?)
-    })
+    serde_json::from_str(object.get()).or_else(|_| sound::<K>(&serde_json::from_str(object.get())?))
 }
 
 /// A Scale carries no spec, so the object is looked up. One that is not known yet may be scaled: the

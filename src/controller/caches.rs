@@ -1,11 +1,11 @@
 //! Every cache that a look reads, and the watches that feed them.
 
 use super::cache::{Cache, Change, Key, Scope};
-use super::family::{Family, Kin, alive, controller, is_of_kind};
+use super::family::{Family, Kin, alive, is_of_kind};
 use super::queue::Queue;
 use super::watch;
 use crate::kinds::Served;
-use crate::kinds::children::ChildVisitor;
+use crate::kinds::children::{ChildVisitor, controller};
 use crate::kinds::order::{Child, ChildKind, ChildRef};
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream};

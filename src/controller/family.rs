@@ -4,8 +4,8 @@ use super::cache::{Cache, Key, Scope, version};
 use crate::kinds::Served;
 use crate::kinds::order::Child;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::Resource;
 use kube::core::PartialObjectMeta;
-use kube::{Resource, ResourceExt};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -45,11 +45,6 @@ impl<T: Child> Kin for Family<T> {
 pub fn alive(object: &impl Resource) -> Option<(String, u64)> {
     let meta = object.meta();
     meta.uid.clone().filter(|_| meta.deletion_timestamp.is_none()).map(|uid| (uid, version(object)))
-}
-
-/// Who controls an object.
-pub fn controller(object: &impl Resource) -> Option<&OwnerReference> {
-    object.owner_references().iter().find(|owner| owner.controller == Some(true))
 }
 
 /// Is `owner` an object of kind `K`?

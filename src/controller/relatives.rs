@@ -2,9 +2,9 @@
 
 use super::cache::Key;
 use super::caches::Caches;
-use super::family::{controller, is_of_kind};
+use super::family::is_of_kind;
 use crate::kinds::Served;
-use crate::kinds::children::{Lookup, Slot};
+use crate::kinds::children::{Lookup, Slot, controller};
 use crate::kinds::order::Child;
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Resource, ResourceExt};

@@ -2,7 +2,8 @@
 
 use super::order::Child;
 use k8s_openapi::api::core::v1::Pod;
-use kube::ResourceExt;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::{Resource, ResourceExt};
 use std::sync::Arc;
 
 /// What stands under one name.
@@ -45,6 +46,11 @@ impl<T: Child> Slot<T> {
             Slot::Free | Slot::Foreign { .. } => None,
         }
     }
+}
+
+/// Who controls an object.
+pub fn controller(object: &impl Resource) -> Option<&OwnerReference> {
+    object.owner_references().iter().find(|owner| owner.controller == Some(true))
 }
 
 /// Where an observation finds children; the controller implements it over its caches.

@@ -3,7 +3,7 @@
 use super::order::Order;
 use super::status::{Move, Status};
 use super::{Kind, Observation, answer, claimed};
-use crate::machine::{Role, Step, Word};
+use crate::machine::{Role, Step, Word, work};
 use kube::Resource;
 use kube::core::object::HasStatus;
 use std::collections::BTreeSet;
@@ -68,14 +68,6 @@ fn told<K: Kind>(steps: &[Step<K>], seen: &Observation<K>) -> Option<Move> {
     })
 }
 
-/// The fact that ends work well.
-fn well<K: Kind>() -> Option<K::Event> {
-    K::Phase::ALL.iter().find_map(|phase| match K::role(*phase) {
-        Role::Works { goal, .. } => Some(goal),
-        Role::Junction | Role::Rests | Role::Asks | Role::Ends => None,
-    })
-}
-
 /// The path that these facts lead to when all goes well, junctions left out: the webhook's preview.
 /// `success` ends work well; where it is absent, the goal of each phase does.
 pub fn preview<K: Kind>(from: K::Phase, facts: &BTreeSet<K::Event>, success: Option<K::Event>) -> Vec<K::Phase> {
@@ -99,7 +91,7 @@ pub fn preview<K: Kind>(from: K::Phase, facts: &BTreeSet<K::Event>, success: Opt
                 facts.retain(|fact| !K::closes_question(*fact));
                 // Where nothing is to be done, all is as it should be.
                 if facts.is_empty() {
-                    facts.extend(success.or_else(well::<K>));
+                    facts.extend(success.or_else(|| work::<K>().map(|(_, goal)| goal)));
                 }
             }
             Role::Works { goal, .. } => facts = BTreeSet::from([success.unwrap_or(goal)]),

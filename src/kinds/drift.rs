@@ -1,6 +1,7 @@
 //! Does a child still say what we wrote? Only the fields that we own are compared.
 
 use super::order::patch_of;
+use super::prose::beginning;
 use json_patch::{AddOperation, Patch, PatchOperation, RemoveOperation, ReplaceOperation, TestOperation};
 use jsonptr::PointerBuf;
 use kube::Resource;
@@ -32,7 +33,7 @@ pub fn differences(live: &Value, wanted: &Value) -> Patch {
 pub fn tangles<T: Resource + Serialize>(live: &T, wanted: &Value) -> Option<Patch> {
     let mut operations = Vec::new();
     untangle(&serde_json::to_value(live).unwrap_or_default(), wanted, &PointerBuf::root(), &mut operations);
-    (!operations.is_empty()).then(|| patch_of(live, operations))
+    (!operations.is_empty()).then(|| patch_of(live.meta().uid.as_deref(), operations))
 }
 
 fn untangle(live: &Value, wanted: &Value, at: &PointerBuf, operations: &mut Vec<PatchOperation>) {
@@ -76,18 +77,12 @@ pub fn in_words(live: &Value, wanted: &Value) -> Option<String> {
 
 /// The same of a patch that is yet to be made: what it changes, by its own tests, from what.
 pub fn of_patch(patch: &Patch) -> Option<String> {
-    let is_test = |operation: &&PatchOperation| matches!(operation, PatchOperation::Test(_));
-    let change = patch.0.iter().find(|operation| !is_test(operation))?;
-    let before = patch.0.iter().find_map(|operation| match operation {
-        PatchOperation::Test(test) if test.path == *change.path() => Some(&test.value),
-        PatchOperation::Test(_)
-        | PatchOperation::Add(_)
-        | PatchOperation::Remove(_)
-        | PatchOperation::Replace(_)
-        | PatchOperation::Move(_)
-        | PatchOperation::Copy(_) => None,
-    });
-    Some(said(change, before))
+    fn tested(operation: &PatchOperation) -> Option<&TestOperation> {
+        if let PatchOperation::Test(test) = operation { Some(test) } else { None }
+    }
+    let change = patch.0.iter().find(|operation| tested(operation).is_none())?;
+    let before = patch.0.iter().filter_map(tested).find(|test| test.path == *change.path());
+    Some(said(change, before.map(|test| &test.value)))
 }
 
 fn said(operation: &PatchOperation, before: Option<&Value>) -> String {
@@ -103,11 +98,7 @@ fn said(operation: &PatchOperation, before: Option<&Value>) -> String {
 
 /// A value, or the beginning of a long one.
 fn cut(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
-    }
+    beginning(&value.to_string(), 60)
 }
 
 /// `live`, cut down to what `wanted` names.

@@ -1,6 +1,7 @@
 //! May this write pass? The webhook's answer, as a value.
 
 use super::intervention::{ANSWER, Intervention, about};
+use super::prose::beginning;
 use super::{Known, Served, Settings, Violation, claimed, plan, preview};
 use crate::machine::Word;
 use crate::machine::diagram::ChangeRow;
@@ -115,14 +116,7 @@ fn shown(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
     };
-    cut(&text)
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(VALUE_CHARACTERS) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
+    beginning(&text, VALUE_CHARACTERS)
 }
 
 /// The way that an accepted edit takes, in one line with the object's name.
@@ -148,7 +142,7 @@ fn planned<K: Served>(
 
 fn answer_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation>, warnings: &mut Vec<String>) {
     let Some(given) = changed(review, ANSWER) else { return };
-    let answer = cut(given);
+    let answer = beginning(given, VALUE_CHARACTERS);
     let field = format!("metadata.annotations[{ANSWER}]");
     if review.old.is_none() {
         return warnings.push(format!(

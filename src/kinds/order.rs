@@ -3,7 +3,6 @@
 use json_patch::{Patch, PatchOperation, TestOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::{apps, core, policy};
-use kube::Resource;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::fmt::Debug;
@@ -47,9 +46,9 @@ impl Order {
     }
 }
 
-/// A patch for this very object, and not for one that took its name.
-pub fn patch_of(live: &impl Resource, changes: impl IntoIterator<Item = PatchOperation>) -> Patch {
-    let uid = TestOperation { path: PointerBuf::from_tokens(["metadata", "uid"]), value: json!(live.meta().uid) };
+/// A patch for the very object of this uid, and not for one that took its name.
+pub fn patch_of(uid: Option<&str>, changes: impl IntoIterator<Item = PatchOperation>) -> Patch {
+    let uid = TestOperation { path: PointerBuf::from_tokens(["metadata", "uid"]), value: json!(uid) };
     Patch(std::iter::once(PatchOperation::Test(uid)).chain(changes).collect())
 }
 

@@ -4,7 +4,6 @@
 use super::Served;
 use serde::Deserialize;
 use serde_json::{Error, Value, json};
-use std::slice;
 
 /// The object in `stored`. A status that cannot be read is left out, so that all is looked at afresh; a spec that cannot
 /// be is left out and marked, so that nothing is made of it and a person is asked.
@@ -12,19 +11,26 @@ use std::slice;
 /// # Errors
 /// When it is not even an object with metadata.
 pub fn read<K: Served>(stored: &Value) -> Result<K::Object, Error> {
-    K::Object::deserialize(stored).or_else(|fault| {
-        let without = |parts: &[(&str, Value)]| {
-            let mut rest = stored.clone();
-            for (part, empty) in parts {
-                rest[*part] = empty.clone();
-            }
-            K::Object::deserialize(&rest)
-        };
-        let (spec, status) = (("spec", json!({})), ("status", Value::Null));
-        let marked = |mut object: K::Object| {
-            K::unreadable(&mut object, fault.to_string());
-            object
-        };
-        without(slice::from_ref(&status)).or_else(|_| without(slice::from_ref(&spec)).or_else(|_| without(&[spec, status])).map(marked))
+    sound::<K>(stored).or_else(|fault| {
+        let mut object = sound::<K>(&without(stored, "spec", json!({})))?;
+        K::unreadable(&mut object, fault.to_string());
+        Ok(object)
     })
+}
+
+/// The object in `stored`, without its status where that one cannot be read: a newer operator's words must not keep
+/// anybody from editing the spec.
+///
+/// # Errors
+/// When the spec cannot be read.
+pub fn sound<K: Served>(stored: &Value) -> Result<K::Object, Error> {
+    K::Object::deserialize(stored).or_else(|fault| K::Object::deserialize(&without(stored, "status", Value::Null)).map_err(|_| fault))
+}
+
+fn without(stored: &Value, part: &str, empty: Value) -> Value {
+    let mut rest = stored.clone();
+    if let Some(fields) = rest.as_object_mut() {
+        fields.insert(part.to_owned(), empty);
+    }
+    rest
 }

@@ -188,3 +188,11 @@ impl<M: Machine> Step<M> {
         &self.effects
     }
 }
+
+/// The first phase that works, and the event that ends its work well.
+pub fn work<M: Machine>() -> Option<(M::Phase, M::Event)> {
+    M::Phase::ALL.iter().find_map(|&phase| match M::role(phase) {
+        Role::Works { goal, .. } => Some((phase, goal)),
+        Role::Junction | Role::Rests | Role::Asks | Role::Ends => None,
+    })
+}

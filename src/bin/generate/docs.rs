@@ -3,7 +3,7 @@
 use pointsman::config::settings_table;
 use pointsman::kinds::Served;
 use pointsman::kinds::intervention::{ANSWER, Reason};
-use pointsman::machine::{Machine, Role, Word, diagram};
+use pointsman::machine::{Machine, Role, Word, diagram, work};
 
 const PRINTED: &str = "Printed by the code: change it there, then run `cargo run --bin generate`.";
 
@@ -43,11 +43,7 @@ pub fn table<K: Served>() -> String {
 
 /// Where work that ends well leads.
 fn settled<K: Served>() -> K::Phase {
-    let goal = K::Phase::ALL.iter().find_map(|phase| match K::role(*phase) {
-        Role::Works { goal, .. } => Some(K::step(*phase, &[goal].into()).next()),
-        Role::Junction | Role::Rests | Role::Asks | Role::Ends => None,
-    });
-    goal.unwrap_or(K::START)
+    work::<K>().map_or(K::START, |(phase, goal)| K::step(phase, &[goal].into()).next())
 }
 
 /// The page of a kind.

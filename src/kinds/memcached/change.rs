@@ -3,6 +3,7 @@
 use super::Memcached;
 use super::plan::Plan;
 use super::rules::FIXED_PORT;
+use super::say::pods;
 use super::words::Event;
 use crate::kinds::{Known, Violation};
 use crate::machine::diagram::ChangeRow;
@@ -47,7 +48,6 @@ pub fn between(known: &Known<Memcached>, wanted: &Plan) -> Result<BTreeSet<Event
 /// What a change does to pods and to what they hold.
 pub fn consequence(known: &Known<Memcached>, wanted: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
     let (before, after) = (known.applied.as_ref()?.replicas, wanted.replicas);
-    let pods = |count: i32| if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") };
     let stay = before.min(after);
     let back = known.last_good.as_ref().is_some_and(|good| good.template == wanted.template && good.port == wanted.port);
     let restarts = match stay {

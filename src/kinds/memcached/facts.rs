@@ -1,6 +1,7 @@
 //! Observation -> the facts that are true of it.
 
 use super::plan::Plan;
+use super::trouble::condition;
 use super::words::Event;
 use super::{Memcached, change, orders, v1};
 use crate::kinds::children::Slot;
@@ -229,10 +230,7 @@ fn pods_alive(seen: &Observation<Memcached>) -> i32 {
 /// Pods that say of themselves that they are ready. The Deployment's counts follow them, a moment later: a pod that was
 /// replaced just now is still counted there.
 fn pods_ready(seen: &Observation<Memcached>) -> i32 {
-    let says_so = |pod: &Pod| {
-        let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-        conditions.into_iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
-    };
+    let says_so = |pod: &Pod| condition(pod, "Ready").is_some_and(|condition| condition.status == "True");
     let staying = seen.children.pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
     i32::try_from(staying.filter(|pod| says_so(pod)).count()).unwrap_or(i32::MAX)
 }

@@ -71,7 +71,7 @@ fn count(live: &Deployment, child: ChildRef, from: i32, to: i32) -> Order {
     let path = PointerBuf::from_tokens(["spec", "replicas"]);
     let before = TestOperation { path: path.clone(), value: json!(from) };
     let after = ReplaceOperation { path, value: json!(to) };
-    Order::Patch { child, patch: patch_of(live, [PatchOperation::Test(before), PatchOperation::Replace(after)]) }
+    Order::Patch { child, patch: patch_of(live.metadata.uid.as_deref(), [PatchOperation::Test(before), PatchOperation::Replace(after)]) }
 }
 
 fn apply<T: Child + serde::Serialize>(slot: &Slot<T>, rendered: Rendered) -> Option<Order> {
@@ -102,10 +102,9 @@ fn typeless(rendered: &Value) -> Value {
 
 /// Our label alone, on a child that is seen by name only.
 fn relabel(child: ChildRef, uid: &str) -> Order {
-    let of = TestOperation { path: PointerBuf::from_tokens(["metadata", "uid"]), value: json!(uid) };
     let (label, value) = children::MANAGED_BY;
     let ours = AddOperation { path: PointerBuf::from_tokens(["metadata", "labels", label]), value: json!(value) };
-    Order::Patch { child, patch: Patch(vec![PatchOperation::Test(of), PatchOperation::Add(ours)]) }
+    Order::Patch { child, patch: patch_of(Some(uid), [PatchOperation::Add(ours)]) }
 }
 
 /// The end of one object, as it was seen and no newer one.

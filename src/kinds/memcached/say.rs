@@ -42,17 +42,17 @@ fn message(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase) -> String {
             format!("repairing: {pods} wanted{}", drift.unwrap_or(trouble))
         }
         Phase::Stopped => stopped(&look.seen.object),
-        Phase::HumanIntervention => {
-            let (reason, id) =
-                status.intervention.as_ref().map(|question| (question.reason.word(), question.id.clone())).unwrap_or_default();
-            let conflict = |question: &&Intervention| question.reason == Reason::ChildConflict;
-            let taken = status.intervention.as_ref().filter(conflict).and_then(|_| look.conflicts().next()).map(|(child, _)| child);
-            match taken {
-                Some(child) => format!("{reason}: {} {} is not ours; remove or rename it", child.kind.name(), child.name),
-                None => format!("{reason}: see status.intervention; change the spec, or annotate {ANSWER}=retry-{id}"),
-            }
-        }
+        Phase::HumanIntervention => status.intervention.as_ref().map(|question| asking(question, look)).unwrap_or_default(),
         Phase::Deleting => going(&look.seen.object),
+    }
+}
+
+fn asking(question: &Intervention, look: &Look<'_>) -> String {
+    let reason = question.reason.word();
+    let taken = look.conflicts().next().filter(|_| question.reason == Reason::ChildConflict);
+    match taken {
+        Some((child, _)) => format!("{reason}: {} {} is not ours; remove or rename it", child.kind.name(), child.name),
+        None => format!("{reason}: see status.intervention; change the spec, or annotate {ANSWER}=retry-{}", question.id),
     }
 }
 
@@ -73,7 +73,8 @@ fn going(object: &v1::Memcached) -> String {
     }
 }
 
-fn pods(count: i32) -> String {
+/// So many pods.
+pub fn pods(count: i32) -> String {
     if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") }
 }
 

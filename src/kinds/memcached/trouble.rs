@@ -3,10 +3,11 @@
 use super::facts::Look;
 use super::{Memcached, orders};
 use crate::kinds::Observation;
+use crate::kinds::children::controller;
 use crate::kinds::intervention::Evidence;
 use crate::kinds::order::Order;
 use crate::kinds::status::WaitingFor;
-use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use kube::ResourceExt;
 use std::sync::Arc;
 
@@ -88,8 +89,7 @@ fn trouble(pod: &Pod) -> Option<Trouble> {
     if pod.metadata.deletion_timestamp.is_some() {
         return None;
     }
-    let scheduled = status.conditions.iter().flatten().find(|condition| condition.type_ == "PodScheduled" && condition.status == "False");
-    if let Some(condition) = scheduled {
+    if let Some(condition) = condition(pod, "PodScheduled").filter(|condition| condition.status == "False") {
         let words = format!("Unschedulable: {}", condition.message.as_deref().unwrap_or_default());
         return Some(Trouble { what: "no node takes it (Unschedulable)".into(), words });
     }
@@ -97,23 +97,25 @@ fn trouble(pod: &Pod) -> Option<Trouble> {
     containers.filter(|container| !container.ready).find_map(container_trouble)
 }
 
+/// One of a pod's conditions.
+pub fn condition<'a>(pod: &'a Pod, name: &str) -> Option<&'a PodCondition> {
+    pod.status.as_ref()?.conditions.iter().flatten().find(|condition| condition.type_ == name)
+}
+
 /// Is it a pod of the Deployment `name`? Its `ReplicaSet` is named after that and after the template.
 pub fn is_ours(pod: &Pod, name: &str) -> bool {
     let set = pod.labels().get("pod-template-hash").map(|template| format!("{name}-{template}"));
-    pod.owner_references()
-        .iter()
-        .any(|owner| owner.controller == Some(true) && owner.kind == "ReplicaSet" && Some(&owner.name) == set.as_ref())
+    controller(pod).is_some_and(|owner| owner.kind == "ReplicaSet" && Some(&owner.name) == set.as_ref())
 }
 
 /// Does nobody control the pod, although it carries the labels of one of ours?
 fn is_stray(pod: &Pod) -> bool {
-    !pod.owner_references().iter().any(|owner| owner.controller == Some(true))
+    controller(pod).is_none()
 }
 
 /// What a pod's own condition says against it.
 fn unready(pod: &Pod) -> Option<String> {
-    let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    let ready = conditions.filter(|_| pod.metadata.deletion_timestamp.is_none()).find(|condition| condition.type_ == "Ready");
+    let ready = condition(pod, "Ready").filter(|_| pod.metadata.deletion_timestamp.is_none());
     let condition = ready.filter(|condition| condition.status == "False")?;
     Some(format!("NotReady: {}", condition.message.as_deref().or(condition.reason.as_deref()).unwrap_or("it gives no reason")))
 }

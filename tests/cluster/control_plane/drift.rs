@@ -6,10 +6,10 @@ use std::time::Duration;
 /// Makes an edit, waits until the object has been Degraded and is Ready again, and expects one
 /// write of the operator, on that child.
 #[track_caller]
-fn mended(space: &Space, born: audit::Mark, child: &str, edit: &[&str]) {
+fn mended(space: &Space, child: &str, edit: &[&str]) {
     // The status' own history keeps ten moves; the audit log keeps all.
     let made = || -> (Vec<moves::Triple>, bool) {
-        let entries: Vec<_> = audit::since(born).into_iter().filter(|entry| entry.namespace() == space.name).collect();
+        let entries = space.audited();
         let made = moves::stored(&entries);
         let told = moves::told(&entries) == moves::to_tell(&made);
         (made.into_iter().map(|one| one.arrow).collect(), told)
@@ -34,13 +34,13 @@ fn mended(space: &Space, born: audit::Mark, child: &str, edit: &[&str]) {
 #[test]
 fn a_deployment_that_was_changed_by_hand_is_mended_once() {
     let _turn = shared();
-    let (born, space) = (audit::mark(), Space::new("drift"));
+    let space = Space::new("drift");
     space.memcached("cache", "{replicas: 2}");
     space.ready("cache");
-    mended(&space, born, "deployments", &["set", "image", "deployment/cache", "memcached=example.com/other:1"]);
-    mended(&space, born, "deployments", &["scale", "deployment/cache", "--replicas=5"]);
-    mended(&space, born, "deployments", &["label", "deployment/cache", "app.kubernetes.io/component=other", "--overwrite"]);
-    mended(&space, born, "deployments", &["label", "deployment/cache", "app.kubernetes.io/managed-by-"]);
+    mended(&space, "deployments", &["set", "image", "deployment/cache", "memcached=example.com/other:1"]);
+    mended(&space, "deployments", &["scale", "deployment/cache", "--replicas=5"]);
+    mended(&space, "deployments", &["label", "deployment/cache", "app.kubernetes.io/component=other", "--overwrite"]);
+    mended(&space, "deployments", &["label", "deployment/cache", "app.kubernetes.io/managed-by-"]);
     let deployment = space.object("deployment/cache");
     assert_eq!(deployment["spec"]["replicas"], 2);
     assert_eq!(deployment["spec"]["template"]["spec"]["containers"][0]["image"], "docker.io/library/memcached:1.6");
@@ -50,24 +50,24 @@ fn a_deployment_that_was_changed_by_hand_is_mended_once() {
 #[test]
 fn a_service_and_a_budget_that_were_deleted_or_changed_are_mended_once() {
     let _turn = shared();
-    let (born, space) = (audit::mark(), Space::new("drift"));
+    let space = Space::new("drift");
     space.memcached("cache", "{replicas: 2}");
     space.ready("cache");
-    mended(&space, born, "services", &["delete", "service/cache"]);
-    mended(&space, born, "poddisruptionbudgets", &["delete", "poddisruptionbudget/cache"]);
-    mended(&space, born, "services", &["label", "service/cache", "app.kubernetes.io/managed-by-"]);
+    mended(&space, "services", &["delete", "service/cache"]);
+    mended(&space, "poddisruptionbudgets", &["delete", "poddisruptionbudget/cache"]);
+    mended(&space, "services", &["label", "service/cache", "app.kubernetes.io/managed-by-"]);
     let ports = r#"[{"op":"replace","path":"/spec/ports/0/port","value":80}]"#;
-    mended(&space, born, "services", &["patch", "service/cache", "--type=json", "--patch", ports]);
+    mended(&space, "services", &["patch", "service/cache", "--type=json", "--patch", ports]);
     assert_eq!(space.object("service/cache")["spec"]["ports"][0]["port"], 11211);
     // Maps that have one owner as a whole: with a key of somebody else's they find no pod at all.
     let track = r#"{"spec":{"selector":{"track":"canary"}}}"#;
-    mended(&space, born, "services", &["patch", "service/cache", "--type=merge", "--patch", track]);
+    mended(&space, "services", &["patch", "service/cache", "--type=merge", "--patch", track]);
     assert_eq!(space.object("service/cache")["spec"]["selector"]["track"], serde_json::Value::Null);
     let track = r#"{"spec":{"selector":{"matchLabels":{"track":"canary"}}}}"#;
-    mended(&space, born, "poddisruptionbudgets", &["patch", "poddisruptionbudget/cache", "--type=merge", "--patch", track]);
+    mended(&space, "poddisruptionbudgets", &["patch", "poddisruptionbudget/cache", "--type=merge", "--patch", track]);
     assert_eq!(space.object("pdb/cache")["spec"]["selector"]["matchLabels"]["track"], serde_json::Value::Null);
     let elsewhere = r#"{"spec":{"type":"ExternalName","externalName":"example.com","clusterIP":"","clusterIPs":null}}"#;
-    mended(&space, born, "services", &["patch", "service/cache", "--type=merge", "--patch", elsewhere]);
+    mended(&space, "services", &["patch", "service/cache", "--type=merge", "--patch", elsewhere]);
     assert_eq!(space.object("service/cache")["spec"]["clusterIP"], "None");
 }
 
@@ -75,16 +75,16 @@ fn a_service_and_a_budget_that_were_deleted_or_changed_are_mended_once() {
 #[test]
 fn what_excludes_a_field_of_ours_is_put_back() {
     let _turn = shared();
-    let (born, space) = (audit::mark(), Space::new("renumbered"));
+    let space = Space::new("renumbered");
     space.memcached("cache", "{}");
     space.ready("cache");
     let renumbered = r#"[{"op":"replace","path":"/spec/template/spec/containers/0/ports/0/containerPort","value":80}]"#;
-    mended(&space, born, "deployments", &["patch", "deployment/cache", "--type=json", "--patch", renumbered]);
+    mended(&space, "deployments", &["patch", "deployment/cache", "--type=json", "--patch", renumbered]);
     let deployment = space.object("deployment/cache");
     assert_eq!(deployment["spec"]["template"]["spec"]["containers"][0]["ports"][0]["containerPort"], 11211);
     let probed = r#"[{"op":"remove","path":"/spec/template/spec/containers/0/readinessProbe/tcpSocket"},
         {"op":"add","path":"/spec/template/spec/containers/0/readinessProbe/httpGet","value":{"port":80}}]"#;
-    mended(&space, born, "deployments", &["patch", "deployment/cache", "--type=json", "--patch", probed]);
+    mended(&space, "deployments", &["patch", "deployment/cache", "--type=json", "--patch", probed]);
     let probe = &space.object("deployment/cache")["spec"]["template"]["spec"]["containers"][0]["readinessProbe"];
     assert_eq!((&probe["httpGet"], &probe["tcpSocket"]["port"]), (&serde_json::Value::Null, &serde_json::json!(11211)));
 }

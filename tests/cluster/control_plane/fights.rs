@@ -10,7 +10,7 @@ const ROUNDS: usize = 4;
 #[test]
 fn a_fight_with_another_writer_is_no_hot_loop() {
     let _turn = shared();
-    let (born, space) = (audit::mark(), Space::new("fight"));
+    let space = Space::new("fight");
     space.memcached("cache", "{replicas: 2}");
     space.ready("cache");
     let (from, began) = (audit::mark(), Instant::now());
@@ -27,9 +27,8 @@ fn a_fight_with_another_writer_is_no_hot_loop() {
     assert_eq!(mends, ROUNDS, "each edit is mended once");
     assert!(statuses <= 6 * ROUNDS, "{statuses} status writes");
     assert!(took > 0.5 + 1.0 + 2.0, "the waits between the rounds do not grow: {took} s");
-    let mine: Vec<audit::Entry> = audit::since(born).into_iter().filter(|entry| entry.namespace() == space.name).collect();
     let declared = moves::declared();
-    assert!(moves::stored(&mine).iter().all(|one| declared.contains(&one.arrow)));
+    assert!(moves::stored(&space.audited()).iter().all(|one| declared.contains(&one.arrow)));
 }
 
 /// A policy of the cluster that gives every Deployment of one namespace three replicas; it goes with the test.

@@ -93,7 +93,7 @@ fn what_happened_meanwhile_is_caught_up() {
             .all(|name| space.object_list(&[CHILDREN, "--selector", &format!("app.kubernetes.io/instance={name}")]).is_empty())
     });
     assert_eq!(space.object("mc/left")["metadata"]["resourceVersion"], left, "an object that nobody touched was written");
-    let mine: Vec<audit::Entry> = audit::since(mark).into_iter().filter(|entry| entry.namespace() == space.name).collect();
+    let mine = audit::within(mark, &space.name);
     let moves = moves::stored(&mine);
     for arrow in
         [("Ready", "ReplicasChanged", "Scaling"), ("Ready", "TemplateChanged", "Updating"), ("Ready", "ChildrenDrifted", "Degraded")]
@@ -130,7 +130,7 @@ fn a_killed_operator_ends_what_it_began() {
     for number in 0..COUNT {
         space.ready(&format!("cache-{number}"));
     }
-    let entries: Vec<audit::Entry> = audit::since(mark).into_iter().filter(|entry| entry.namespace() == space.name).collect();
+    let entries = audit::within(mark, &space.name);
     for plural in ["deployments", "services", "poddisruptionbudgets"] {
         let made = entries.iter().filter(|entry| entry.by_operator() && entry.resource() == plural && entry.code() == 201);
         let mut made: Vec<String> = made.map(audit::Entry::name).collect();

@@ -28,6 +28,11 @@ pub fn since(mark: Mark) -> Vec<Entry> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok().map(Entry)).collect()
 }
 
+/// The same, within one namespace.
+pub fn within(mark: Mark, namespace: &str) -> Vec<Entry> {
+    since(mark).into_iter().filter(|entry| entry.namespace() == namespace).collect()
+}
+
 fn path() -> String {
     std::env::var("POINTSMAN_AUDIT_LOG").expect("no cluster: run tests/run")
 }
@@ -90,8 +95,7 @@ pub fn story(mark: Mark, namespace: &str) -> String {
     if !Path::new(&path()).is_file() {
         return "this cluster's audit log is not ours to read".to_owned();
     }
-    let entries =
-        since(mark).into_iter().filter(|entry| entry.namespace() == namespace && !["get", "list", "watch"].contains(&&*entry.verb()));
+    let entries = within(mark, namespace).into_iter().filter(|entry| !["get", "list", "watch"].contains(&&*entry.verb()));
     let line = |entry: Entry| {
         let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (time, user) = (word(&entry.0["requestReceivedTimestamp"]), word(&entry.0["user"]["username"]));
@@ -103,5 +107,5 @@ pub fn story(mark: Mark, namespace: &str) -> String {
 
 /// The operator's writes in a namespace since `mark`.
 pub fn writes(mark: Mark, namespace: &str) -> Vec<Entry> {
-    since(mark).into_iter().filter(|entry| entry.by_operator() && entry.is_write() && entry.namespace() == namespace).collect()
+    within(mark, namespace).into_iter().filter(|entry| entry.by_operator() && entry.is_write()).collect()
 }

@@ -121,6 +121,11 @@ impl Space {
         Space { name, born }
     }
 
+    /// All that was asked within the namespace.
+    pub fn audited(&self) -> Vec<audit::Entry> {
+        audit::within(self.born, &self.name)
+    }
+
     /// Runs kubectl in the namespace.
     pub fn kubectl(&self, arguments: &[&str]) -> Answer {
         kubectl(&[&["--namespace", &self.name], arguments].concat())

@@ -60,7 +60,7 @@ fn no_status_is_refused_whatever_people_do() {
         edits += 1;
     }
     heal(&space, &pool, &names);
-    let entries: Vec<audit::Entry> = audit::since(mark).into_iter().filter(|entry| entry.namespace() == space.name).collect();
+    let entries = audit::within(mark, &space.name);
     let mut codes: BTreeMap<u64, usize> = BTreeMap::new();
     for entry in moves::status_writes(&entries) {
         *codes.entry(entry.code()).or_default() += 1;
