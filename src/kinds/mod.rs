@@ -19,6 +19,7 @@ pub mod judge;
 pub mod memcached;
 pub mod order;
 pub mod pod_template;
+pub mod pods;
 pub mod prose;
 pub mod quantity;
 pub mod read;

@@ -3,8 +3,8 @@
 use super::Memcached;
 use super::plan::Plan;
 use super::rules::FIXED_PORT;
-use super::say::pods;
 use super::words::Event;
+use crate::kinds::pods::counted;
 use crate::kinds::{Known, Violation};
 use crate::machine::diagram::ChangeRow;
 use std::collections::BTreeSet;
@@ -55,12 +55,12 @@ pub fn consequence(known: &Known<Memcached>, wanted: &Plan, raised: &BTreeSet<Ev
         // What was ordered since was never ready everywhere, so a roll-out has not passed its first pods.
         1.. if back => Some("pods that still run the last good template stay, the others start empty".to_owned()),
         1 => Some("1 pod restarts, it starts empty".to_owned()),
-        2.. => Some(format!("{} restart one at a time, each starts empty", pods(stay))),
+        2.. => Some(format!("{} restart one at a time, each starts empty", counted(stay))),
         _ => None,
     };
     let gone = (after < before).then(|| match before - after {
         1 => "1 pod goes with what it cached".to_owned(),
-        gone => format!("{} go with what they cached", pods(gone)),
+        gone => format!("{} go with what they cached", counted(gone)),
     });
     let parts: Vec<String> = [restarts, gone].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))

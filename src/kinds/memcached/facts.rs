@@ -1,12 +1,12 @@
 //! Observation -> the facts that are true of it.
 
 use super::plan::Plan;
-use super::trouble::condition;
 use super::words::Event;
 use super::{Memcached, change, orders, v1};
 use crate::kinds::children::Slot;
 use crate::kinds::intervention::{Intervention, Reason, Verb, about};
 use crate::kinds::order::{Child, ChildRef, Order};
+use crate::kinds::pods::condition;
 use crate::kinds::status::Status;
 use crate::kinds::{Known, Observation, Violation, answer};
 use crate::machine::{Machine, Role, Word};

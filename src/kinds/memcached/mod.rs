@@ -21,6 +21,7 @@ pub mod words;
 use super::children::{ChildVisitor, Lookup, Slot};
 use super::order::Order;
 use super::pod_template::Strings;
+use super::pods::is_ours;
 use super::served;
 use super::status::Status;
 use super::{Kind, Known, Observation, Served, Violation};
@@ -79,7 +80,7 @@ impl Kind for Memcached {
         match effect {
             Effect::ApplyChildren => Look::at(seen).missing,
             Effect::DeleteWaitingPods => {
-                let ours = |pod: &&Arc<Pod>| trouble::is_ours(pod, &seen.object.name_any());
+                let ours = |pod: &&Arc<Pod>| is_ours(pod, &seen.object.name_any());
                 trouble::waiting_on_an_error(seen).filter(ours).filter_map(|pod| orders::removal(pod.as_ref())).collect()
             }
         }

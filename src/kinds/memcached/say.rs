@@ -6,6 +6,7 @@ use super::v1::{self, KeptSpec};
 use super::words::Phase;
 use crate::kinds::intervention::{ANSWER, Intervention, Reason};
 use crate::kinds::order::ChildKind;
+use crate::kinds::pods::counted;
 use crate::kinds::status::{Claim, Status, WaitingFor, conditions};
 use crate::machine::Word;
 use kube::{Resource, ResourceExt};
@@ -25,7 +26,7 @@ pub fn report(status: &mut Status<KeptSpec>, look: &Look<'_>, phase: Phase) {
 }
 
 fn message(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase) -> String {
-    let pods = pods(look.replicas());
+    let pods = counted(look.replicas());
     let trouble = trouble::waiting_for(look.seen).into_iter().next();
     let troubled =
         |kind: &str, name: &str, what: &str| if kind == "Pod" { format!("; {name}: {what}") } else { format!("; {kind} {name}: {what}") };
@@ -73,16 +74,11 @@ fn going(object: &v1::Memcached) -> String {
     }
 }
 
-/// So many pods.
-pub fn pods(count: i32) -> String {
-    if count == 1 { "1 pod".to_owned() } else { format!("{count} pods") }
-}
-
 fn waiting_for(look: &Look<'_>, phase: Phase) -> Vec<WaitingFor> {
     let wait = |kind: String, name: String, what: String| WaitingFor { kind, name, what };
     match phase {
         Phase::Creating | Phase::Scaling | Phase::Updating | Phase::Degraded => {
-            let what = format!("{} of this generation to be ready", pods(look.replicas()));
+            let what = format!("{} of this generation to be ready", counted(look.replicas()));
             let workload = wait(ChildKind::Deployment.name(), look.seen.object.name_any(), what);
             std::iter::once(workload).chain(trouble::waiting_for(look.seen)).collect()
         }
