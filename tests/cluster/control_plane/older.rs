@@ -27,12 +27,18 @@ fn stored(name: &str, spec: &str) -> String {
     format!("apiVersion: cache.example.com/v1alpha1\nkind: Memcached\nmetadata: {{name: {name}}}\n{spec}")
 }
 
-/// Every object goes with the definition: the test holds the cluster for itself.
+/// Every object goes with the definition: the test holds the cluster for itself. What is given back is the definition of
+/// this release, with the port that this cluster calls the operator at.
 #[track_caller]
-fn replaced_by_the_older_one() {
+fn replaced_by_the_older_one() -> String {
+    let port = "jsonpath=port: {.spec.conversion.webhook.clientConfig.service.port}";
+    let port = kubectl(&["get", DEFINITION, "--output", port]).ok();
+    let release = std::fs::read_to_string(repository().join("crds/memcacheds.cache.example.com.yaml")).unwrap();
+    assert!(release.contains("port: 9443"), "the definition names another port");
     kubectl(&["delete", DEFINITION, "--timeout=60s"]).ok();
     kubectl_with(&["create", "--filename", "-"], &older_definition()).ok();
     kubectl(&["wait", "--for=condition=Established", DEFINITION, "--timeout=30s"]).ok();
+    release.replace("port: 9443", &port)
 }
 
 /// The state, empty while the conversion cannot be asked yet: the bundle of the new definition is still to come.
@@ -49,7 +55,7 @@ fn objects_of_an_older_definition_are_all_read_and_the_bad_ones_are_asked_about(
 pub fn upgraded() {
     let turn = alone();
     let outage = NoOperator::stopped(&turn);
-    replaced_by_the_older_one();
+    let release = replaced_by_the_older_one();
     let space = Space::new("older");
     let objects = [
         stored("good", "spec: {size: 3}\n"),
@@ -68,7 +74,7 @@ pub fn upgraded() {
     });
     space.kubectl_with(&["create", "--filename", "-"], &objects.join("---\n")).ok();
     // As an administrator installs a release over the one before.
-    kubectl(&["replace", "--filename", repository().join("crds/memcacheds.cache.example.com.yaml").to_str().unwrap()]).ok();
+    kubectl_with(&["replace", "--filename", "-"], &release).ok();
     drop(outage);
     for name in ["good", "absent", "bare", "unknown"] {
         eventually(60, "a good object is Ready", || state(&space, name) == "Ready");
