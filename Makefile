@@ -22,6 +22,7 @@ demo:
 cluster:
 	tests/cluster/bed up auto
 	tests/cluster/bed stay
+	@echo "building the operator; the first time that takes some minutes"
 	tests/cluster/operator build
 	tests/cluster/operator install
 	@echo 'eval "$$(tests/cluster/bed env)" and try: kubectl apply -f examples/memcached-v1alpha1.yaml'

@@ -67,3 +67,8 @@ async fn answer(client: &Client, request: Built) -> Result<Answer, kube::Error> 
     let status = serde_json::from_slice::<Status>(&body).unwrap_or_else(|_| Status::failure(&String::from_utf8_lossy(&body), "Unknown"));
     Ok(Answer::Refused(Box::new(status.with_code(code.as_u16()))))
 }
+
+/// A `test` that fails is answered with 422 and without a cause; a value that is not legal names its field.
+pub fn failed_test(status: &Status) -> bool {
+    status.code == 422 && status.details.as_ref().is_none_or(|details| details.causes.is_empty())
+}

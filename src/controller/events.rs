@@ -2,11 +2,11 @@
 //! API server refuses.
 
 use super::calls::bounded;
+use super::observe::stamp;
 use crate::kinds::intervention::Intervention;
 use crate::kinds::{Decision, Served};
 use crate::machine::{Role, Word};
 use crate::telemetry;
-use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
@@ -21,7 +21,7 @@ const CONTROLLER: &str = "pointsman";
 
 /// Tells a stored move. An Event that cannot be written is not worth an error: the move is in
 /// `status.history` and in the log.
-pub async fn tell<K: Served>(client: &Client, instance: &str, object: &K::Object, decision: &Decision<K>, now: Timestamp) {
+pub async fn tell<K: Served>(client: &Client, instance: &str, object: &K::Object, decision: &Decision<K>) {
     let Some(told) = &decision.told else { return };
     let (kind, name, namespace) = (K::Object::kind(&()), object.name_any(), object.namespace().unwrap_or_default());
     let uid = object.uid().unwrap_or_default();
@@ -31,13 +31,13 @@ pub async fn tell<K: Served>(client: &Client, instance: &str, object: &K::Object
     let text = question.as_deref().or(decision.status.message.as_deref()).unwrap_or_default();
     let note = format!("{} -> {}: {text}", told.from, told.to);
     let warning = is_warning::<K>(&told.to);
-    write::<K>(client, instance, object, Told { warning, reason: &told.cause, action: &told.to, note, time: now }).await;
+    write::<K>(client, instance, object, Told { warning, reason: &told.cause, action: &told.to, note }).await;
 }
 
 /// Tells that the API server refuses the status of an object, so that the object itself cannot say it.
-pub async fn complain<K: Served>(client: &Client, instance: &str, object: &K::Object, words: &str, now: Timestamp) {
+pub async fn complain<K: Served>(client: &Client, instance: &str, object: &K::Object, words: &str) {
     let note = format!("nothing is done, since the API server refuses this object's status; mend the spec, or delete the object: {words}");
-    write::<K>(client, instance, object, Told { warning: true, reason: "StatusRefused", action: "Record", note, time: now }).await;
+    write::<K>(client, instance, object, Told { warning: true, reason: "StatusRefused", action: "Record", note }).await;
 }
 
 /// What an Event says.
@@ -46,7 +46,6 @@ struct Told<'a> {
     reason: &'a str,
     action: &'a str,
     note: String,
-    time: Timestamp,
 }
 
 async fn write<K: Served>(client: &Client, instance: &str, object: &K::Object, told: Told<'_>) {
@@ -64,7 +63,7 @@ async fn write<K: Served>(client: &Client, instance: &str, object: &K::Object, t
             namespace: object.namespace(),
             ..ObjectMeta::default()
         },
-        event_time: Some(MicroTime(told.time)),
+        event_time: Some(MicroTime(stamp())),
         type_: Some(if told.warning { "Warning" } else { "Normal" }.to_owned()),
         reason: Some(told.reason.to_owned()),
         action: Some(told.action.to_owned()),

@@ -28,6 +28,11 @@ pub fn clock() -> Moment {
     Moment { now: Timestamp::from_second(now.as_second()).unwrap_or(now), at: Instant::now() }
 }
 
+/// The time to the microsecond, so that two Events of one second are listed in their order.
+pub fn stamp() -> Timestamp {
+    Timestamp::now()
+}
+
 /// What the caches show.
 #[derive(Debug)]
 pub struct Sight<K: Served> {

@@ -6,7 +6,7 @@
 //! the orders is left to a later look.
 
 use super::cache::version_in;
-use super::calls::{Answer, Unanswered, call};
+use super::calls::{Answer, Unanswered, call, failed_test};
 use super::memory::Awaited;
 use crate::kinds::Refusal;
 use crate::kinds::order::{ChildRef, Order};
@@ -139,11 +139,6 @@ const BYSTANDER: &str = "kube-controller-manager";
 fn other_writer(meta: &ObjectMeta) -> Option<&str> {
     let mut writers = meta.managed_fields.iter().flatten().filter(|entry| entry.subresource.as_deref().unwrap_or_default().is_empty());
     writers.find_map(|entry| entry.manager.as_deref().filter(|manager| ![MANAGER, BYSTANDER].contains(manager)))
-}
-
-/// A `test` that fails is answered with 422 and without a cause; a value that is not legal names its field.
-fn failed_test(status: &Status) -> bool {
-    status.code == 422 && status.details.as_ref().is_none_or(|details| details.causes.is_empty())
 }
 
 fn changed(child: &ChildRef, answer: Answer, outdated: impl Fn(&Status) -> bool) -> Outcome {

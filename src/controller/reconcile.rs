@@ -82,7 +82,7 @@ async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, F
             if let Cause::Record(record::Error::Refused(status)) = &cause
                 && memory.complains(&status.message)
             {
-                events::complain::<K>(&site.client, &site.instance, &object, &status.message, moment.now).await;
+                events::complain::<K>(&site.client, &site.instance, &object, &status.message).await;
             }
             Err(Failed { cause, again: memory.backoff.failed(moment.at, generation) })
         }
@@ -130,7 +130,7 @@ async fn act<K: Served>(
         Recorded::Stored(version) => {
             memory.recorded = Some(moment.at);
             memory.await_all([Awaited::Object(version)]);
-            let telling = events::tell(&site.client, &site.instance, observed, decision, moment.now);
+            let telling = events::tell(&site.client, &site.instance, observed, decision);
             tokio::join!(performing, telling).0
         }
         Recorded::Outdated | Recorded::Gone => return Ok(OUTDATED),

@@ -1,8 +1,11 @@
 //! Third verb: the decision's status, stored before anything is done about it.
 
 use super::cache::version_in;
-use super::calls::{Answer, Unanswered, call};
+use super::calls::{Answer, Unanswered, call, failed_test};
+use crate::kinds::order::patch_of;
 use crate::kinds::{Decision, Served};
+use json_patch::{AddOperation, PatchOperation, TestOperation};
+use jsonptr::PointerBuf;
 use kube::api::{Patch, PatchParams};
 use kube::core::Request;
 use kube::core::object::HasStatus;
@@ -43,7 +46,8 @@ pub enum Error {
 /// When the API server refuses it or does not answer.
 pub async fn record<K: Served>(client: &Client, observed: &K::Object, decision: &Decision<K>) -> Result<Recorded, Error> {
     let status = json(&decision.status)?;
-    if observed.status().map(json).transpose()?.as_ref() == Some(&status) {
+    let before = observed.status().map(json).transpose()?.unwrap_or_default();
+    if without_others(&before, &status) == status {
         return Ok(Recorded::Unchanged);
     }
     let (name, namespace) = (observed.name_any(), observed.namespace().unwrap_or_default());
@@ -51,12 +55,55 @@ pub async fn record<K: Served>(client: &Client, observed: &K::Object, decision: 
     let body = json!({ "apiVersion": K::Object::api_version(&()), "kind": K::Object::kind(&()), "metadata": meta, "status": status });
     let params = PatchParams::apply(MANAGER).force();
     let objects = Request::new(K::Object::url_path(&(), Some(&namespace)));
-    match call(client, objects.patch_subresource("status", &name, &params, &Patch::Apply(&body))).await? {
+    let applied = call(client, objects.patch_subresource("status", &name, &params, &Patch::Apply(&body))).await?;
+    let stands = match &applied {
+        Answer::Done { meta, .. } => meta.resource_version == observed.resource_version(),
+        Answer::Refused(status) => status.code == 422,
+    };
+    if !stands {
+        return recorded(applied);
+    }
+    // What somebody else wrote into the status stays where an apply leaves it out, so all of ours is replaced.
+    let whole = Patch::<()>::Json(replaced(observed, &before, status));
+    let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
+    recorded(call(client, objects.patch_subresource("status", &name, &params, &whole)).await?)
+}
+
+fn recorded(answer: Answer) -> Result<Recorded, Error> {
+    match answer {
         Answer::Done { meta, .. } => Ok(Recorded::Stored(version_in(&meta))),
-        Answer::Refused(status) if status.code == 409 => Ok(Recorded::Outdated),
+        Answer::Refused(status) if status.code == 409 || failed_test(&status) => Ok(Recorded::Outdated),
         Answer::Refused(status) if status.code == 404 => Ok(Recorded::Gone),
         Answer::Refused(status) => Err(Error::Refused(status)),
     }
+}
+
+/// Puts `status` in the place of the one that was seen; conditions of others stay.
+fn replaced(observed: &impl Resource, before: &Value, mut status: Value) -> json_patch::Patch {
+    let others = others(before, &status);
+    if let Some(conditions) = status["conditions"].as_array_mut() {
+        conditions.extend(others);
+    }
+    let path = PointerBuf::from_tokens(["metadata", "resourceVersion"]);
+    let version = TestOperation { path, value: json!(observed.meta().resource_version) };
+    let status = AddOperation { path: PointerBuf::from_tokens(["status"]), value: status };
+    patch_of(observed.meta().uid.as_deref(), [PatchOperation::Test(version), PatchOperation::Add(status)])
+}
+
+/// The conditions in `before` of a type that `status` does not have.
+fn others(before: &Value, status: &Value) -> Vec<Value> {
+    let conditions = |of: &Value| of["conditions"].as_array().cloned().unwrap_or_default();
+    let ours = conditions(status);
+    conditions(before).into_iter().filter(|other| ours.iter().all(|one| one["type"] != other["type"])).collect()
+}
+
+/// `before`, without what stands in it beside ours by right.
+fn without_others(before: &Value, status: &Value) -> Value {
+    let (mut ours, others) = (before.clone(), others(before, status));
+    if let Some(conditions) = ours.get_mut("conditions").and_then(Value::as_array_mut) {
+        conditions.retain(|condition| !others.contains(condition));
+    }
+    ours
 }
 
 fn json(status: &impl serde::Serialize) -> Result<Value, Unanswered> {

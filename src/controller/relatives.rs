@@ -59,7 +59,9 @@ impl<K: Served> Lookup for Relatives<'_, K> {
         }
         match family.strangers.get(&key) {
             None => Slot::Free,
-            Some(child) if self.is_controlled(child.as_ref()) => Slot::Unlabelled { uid: child.uid().unwrap_or_default() },
+            Some(child) if self.is_controlled(child.as_ref()) => {
+                Slot::Unlabelled { uid: child.uid().unwrap_or_default(), bare: child.labels().is_empty() }
+            }
             Some(child) => self.foreign(child.as_ref()),
         }
     }

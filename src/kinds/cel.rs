@@ -11,3 +11,8 @@ pub fn forbids_unless(expression: impl Into<String>, text: impl Into<String>) ->
 pub fn forbids_saying(expression: impl Into<String>, text: impl Into<String>) -> Rule {
     Rule::new(expression).message(Message::Expression(text.into())).reason(Reason::FieldValueForbidden)
 }
+
+/// A text's value as a message may quote it: where a line breaks, the API server would say the bare rule instead.
+pub fn in_line(value: &str) -> String {
+    format!(r"{value}.replace('\n', '\\n')")
+}

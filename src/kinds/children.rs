@@ -17,6 +17,8 @@ pub enum Slot<T> {
     Unlabelled {
         /// Its uid.
         uid: String,
+        /// Are there no labels at all?
+        bare: bool,
     },
     /// Somebody else's object. It is never written to.
     Foreign {
@@ -42,7 +44,7 @@ impl<T: Child> Slot<T> {
     pub fn uid(&self) -> Option<String> {
         match self {
             Slot::Ours(child) => child.uid(),
-            Slot::Unlabelled { uid } => Some(uid.clone()),
+            Slot::Unlabelled { uid, .. } => Some(uid.clone()),
             Slot::Free | Slot::Foreign { .. } => None,
         }
     }

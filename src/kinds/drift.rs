@@ -2,11 +2,12 @@
 
 use super::order::patch_of;
 use super::prose::beginning;
+use super::quantity::Quantity;
 use json_patch::{AddOperation, Patch, PatchOperation, RemoveOperation, ReplaceOperation, TestOperation};
 use jsonptr::PointerBuf;
 use kube::Resource;
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// What the API server tells ports apart by.
 const KEYS_OF_PORTS: [&str; 3] = ["port", "containerPort", "protocol"];
@@ -20,8 +21,10 @@ const WHOLE: [&str; 7] = [
     "requiredDuringSchedulingIgnoredDuringExecution",
     "preferredDuringSchedulingIgnoredDuringExecution",
 ];
-/// Fields of which an object may have one: an apply sets ours beside another's, and is refused.
-const ONE_OF: [&str; 4] = ["tcpSocket", "httpGet", "exec", "grpc"];
+/// Fields of which an object may have one: an apply sets ours beside another's, and is refused. A profile of the node's is
+/// only for the type that names one.
+const ONE_OF: [&[&str]; 3] =
+    [&["tcpSocket", "httpGet", "exec", "grpc"], &["minAvailable", "maxUnavailable"], &["type", "localhostProfile"]];
 
 /// What would have to change in `live` for every field of `wanted` to stand there; empty when it does.
 pub fn differences(live: &Value, wanted: &Value) -> Patch {
@@ -43,13 +46,15 @@ fn untangle(live: &Value, wanted: &Value, at: &PointerBuf, operations: &mut Vec<
             for (key, wanted) in wanted {
                 untangle(live.get(key).unwrap_or(&Value::Null), wanted, &below(key), operations);
             }
-            if let Some(ours) = ONE_OF.iter().find(|key| wanted.contains_key(**key)) {
-                for (other, value) in ONE_OF.iter().filter(|other| *other != ours).filter_map(|other| Some((other, live.get(*other)?))) {
-                    operations.push(PatchOperation::Test(TestOperation { path: below(other), value: value.clone() }));
-                    operations.push(PatchOperation::Remove(RemoveOperation { path: below(other) }));
-                    // One there has to be.
-                    operations.push(PatchOperation::Add(AddOperation { path: below(ours), value: wanted[*ours].clone() }));
-                }
+            for (ours, other) in excluded(wanted).filter(|(_, other)| live.contains_key(*other)) {
+                operations.extend(removed(below(other), &live[other]));
+                // One there has to be.
+                operations.push(PatchOperation::Add(AddOperation { path: below(ours), value: wanted[ours].clone() }));
+            }
+            for Crossed { theirs, ours, resource } in crossed(live, wanted) {
+                operations.extend(removed(below(theirs).with_trailing_token(resource), &live[theirs][resource]));
+                let (path, value) = (below(ours).with_trailing_token(resource), wanted[ours][resource].clone());
+                operations.push(PatchOperation::Add(AddOperation { path, value }));
             }
         }
         (Value::Array(live), Value::Array(wanted)) => {
@@ -66,6 +71,37 @@ fn untangle(live: &Value, wanted: &Value, at: &PointerBuf, operations: &mut Vec<
         }
         _ => {}
     }
+}
+
+/// Each field of ours of which there may be one, with each of the others.
+fn excluded(wanted: &Map<String, Value>) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let ours = ONE_OF.iter().filter_map(|group| Some((group, group.iter().find(|key| wanted.contains_key(**key))?)));
+    ours.flat_map(|(group, ours)| group.iter().filter(move |other| *other != ours).map(move |other| (*ours, *other)))
+}
+
+/// A resource with a limit of others under our request, or with a request of others over our limit.
+struct Crossed<'a> {
+    theirs: &'static str,
+    ours: &'static str,
+    resource: &'a str,
+}
+
+fn crossed<'a>(live: &'a Map<String, Value>, wanted: &'a Map<String, Value>) -> impl Iterator<Item = Crossed<'a>> {
+    let amount = |value: &Value| Quantity::deserialize(value).ok().and_then(|quantity| quantity.nanos());
+    [("limits", "requests"), ("requests", "limits")].into_iter().flat_map(move |(theirs, ours)| {
+        let wanted_here = wanted.get(ours).and_then(Value::as_object).into_iter().flatten();
+        wanted_here.filter_map(move |(resource, value)| {
+            let other = live.get(theirs)?.get(resource)?;
+            let is_ours = wanted.get(theirs).and_then(|list| list.get(resource)).is_some();
+            let (request, limit) = if theirs == "limits" { (value, other) } else { (other, value) };
+            (!is_ours && amount(limit)? < amount(request)?).then_some(Crossed { theirs, ours, resource })
+        })
+    })
+}
+
+fn removed(path: PointerBuf, live: &Value) -> [PatchOperation; 2] {
+    let test = TestOperation { path: path.clone(), value: live.clone() };
+    [PatchOperation::Test(test), PatchOperation::Remove(RemoveOperation { path })]
 }
 
 /// The first difference, in a few words, as evidence.
@@ -193,6 +229,26 @@ mod tests {
         let mut live = json!(pod);
         json_patch::patch(&mut live, &tangles(&pod, &wanted).expect("a patch")).expect("its tests hold");
         assert_eq!(live["spec"], wanted["spec"]);
+    }
+
+    #[test]
+    fn what_an_apply_would_be_refused_for_goes_and_nothing_else() {
+        let wanted = json!({ "spec": { "containers": [{ "name": "main", "resources": { "requests": { "cpu": "50m" }, "limits": { "memory": "1Gi" } },
+            "securityContext": { "seccompProfile": { "type": "RuntimeDefault" } } }] } });
+        let pod = |resources: Value, profile: Value| -> Pod {
+            let container = json!({ "name": "main", "resources": resources, "securityContext": { "seccompProfile": profile } });
+            serde_json::from_value(json!({ "metadata": { "uid": "u" }, "spec": { "containers": [container] } })).expect("a Pod")
+        };
+        let plain = json!({ "type": "RuntimeDefault" });
+        let roomy = json!({ "requests": { "cpu": "10m", "ephemeral-storage": "1Gi" }, "limits": { "memory": "1Gi", "cpu": "1" } });
+        assert_eq!(tangles(&pod(roomy, plain.clone()), &wanted), None);
+        let tight = json!({ "requests": { "cpu": "10m", "memory": "2Gi" }, "limits": { "memory": "2Gi", "cpu": "20m" } });
+        let tight = pod(tight, json!({ "type": "Localhost", "localhostProfile": "p.json" }));
+        let mut live = json!(tight);
+        json_patch::patch(&mut live, &tangles(&tight, &wanted).expect("a patch")).expect("its tests hold");
+        let container = &live["spec"]["containers"][0];
+        assert_eq!(container["resources"], json!({ "requests": { "cpu": "50m" }, "limits": { "memory": "1Gi" } }));
+        assert_eq!(container["securityContext"]["seccompProfile"], plain);
     }
 
     #[test]

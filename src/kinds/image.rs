@@ -1,6 +1,6 @@
 //! Image references, as container runtimes read them.
 
-use super::cel::forbids_saying;
+use super::cel::{forbids_saying, in_line};
 use regex_lite::Regex;
 use schemars::{Schema, json_schema};
 use std::sync::LazyLock;
@@ -26,7 +26,7 @@ pub fn text(example: &str) -> String {
 /// The schema of a field that holds one.
 pub fn schema(example: &str) -> Schema {
     let rule = format!("self.matches('{}')", PATTERN.replace('\\', r"\\"));
-    let rule = forbids_saying(rule, format!("'\"%s\" is {}'.format([self])", text(example)));
+    let rule = forbids_saying(rule, format!("'\"%s\" is {}'.format([{}])", text(example), in_line("self")));
     json_schema!({ "type": "string", "maxLength": LENGTH, "x-kubernetes-validations": [rule] })
 }
 

@@ -105,6 +105,14 @@ impl Reason {
         }
     }
 
+    /// What a person can do about it, besides answering.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Reason::SpecInvalid | Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => "Change the spec",
+            Reason::ChildConflict => "Delete that object, or create this one under another name",
+        }
+    }
+
     /// What was not done, and why that is safe.
     pub fn not_done(self) -> &'static str {
         match self {
@@ -202,7 +210,7 @@ impl Intervention {
     /// Why the operator stopped and what to do, in one text.
     pub fn summary(&self) -> String {
         let message: String = self.message.chars().take(700).collect();
-        format!("{message}. Change the spec, or annotate {ANSWER}={}", self.legal().replace(", ", " or "))
+        format!("{message}. {}, or annotate {ANSWER}={}", self.reason.remedy(), self.legal().replace(", ", " or "))
     }
 
     /// The legal values of the answer annotation, for a refusal.

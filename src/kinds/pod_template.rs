@@ -109,63 +109,6 @@ impl PodTemplate {
     }
 }
 
-/// What the API server would refuse in the pods, and not in the object: the field, and what is wrong with it.
-pub fn illegal_parts(template: &PodTemplate) -> impl Iterator<Item = (String, String)> {
-    let (metadata, spec) = (template.metadata.as_ref(), template.spec.as_ref());
-    let maps = [
-        ("metadata.labels", metadata.map(|metadata| &metadata.labels)),
-        ("metadata.annotations", metadata.map(|metadata| &metadata.annotations)),
-        ("spec.nodeSelector", spec.map(|spec| &spec.node_selector)),
-    ];
-    let keys = maps.into_iter().flat_map(|(field, map)| map.into_iter().flat_map(Strings::keys).map(move |key| (field, key)));
-    let keys = keys
-        .filter(|(_, key)| !is_qualified(key))
-        .map(|(field, key)| (field.to_owned(), format!("{key:?} is no key; write [prefix/]name of letters, digits, '-', '_' and '.'")));
-    let tolerations = spec.into_iter().flat_map(|spec| spec.tolerations.iter().enumerate()).flat_map(|(place, toleration)| {
-        let at = |field: &str| format!("spec.tolerations[{place}].{field}");
-        [(at("operator"), toleration.operator.as_deref(), OPERATORS), (at("effect"), toleration.effect.as_deref(), EFFECTS)]
-    });
-    let spreads = || spec.into_iter().flat_map(|spec| spec.topology_spread_constraints.iter().enumerate());
-    let when = spreads().map(|(place, spread)| {
-        (format!("spec.topologySpreadConstraints[{place}].whenUnsatisfiable"), Some(spread.when_unsatisfiable.as_str()), UNSATISFIABLE)
-    });
-    let words = tolerations.chain(when).filter_map(|(field, word, known)| {
-        let word = word.filter(|word| !known.contains(word))?;
-        Some((
-            field,
-            format!("{word:?} is none of {}", known.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(", ")),
-        ))
-    });
-    let topologies = spreads().filter(|(_, spread)| !is_qualified(&spread.topology_key)).map(|(place, spread)| {
-        let field = format!("spec.topologySpreadConstraints[{place}].topologyKey");
-        (field, format!("{:?} is no key of a node's label", spread.topology_key))
-    });
-    let skews = spreads().filter(|(_, spread)| spread.max_skew < 1);
-    let skews = skews.map(|(place, spread)| {
-        (format!("spec.topologySpreadConstraints[{place}].maxSkew"), format!("{} is not at least 1", spread.max_skew))
-    });
-    keys.chain(words).chain(topologies).chain(skews)
-}
-
-/// What a toleration's operator may be; empty is as absent.
-const OPERATORS: &[&str] = &["", "Exists", "Equal"];
-/// What its effect may be.
-const EFFECTS: &[&str] = &["", "NoSchedule", "PreferNoSchedule", "NoExecute"];
-/// What a spread may do when it cannot be.
-const UNSATISFIABLE: &[&str] = &["DoNotSchedule", "ScheduleAnyway"];
-
-/// Is it the key of a label or an annotation: a name, with a DNS prefix or without?
-fn is_qualified(key: &str) -> bool {
-    let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
-    let ends = |text: &str, legal: fn(char) -> bool| text.starts_with(legal) && text.ends_with(legal);
-    let named = name.len() <= 63
-        && ends(name, |c| c.is_ascii_alphanumeric())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    let lower: fn(char) -> bool = |c| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let label = |label: &str| ends(label, lower) && label.chars().all(|c| lower(c) || c == '-');
-    named && prefix.is_none_or(|prefix| prefix.len() <= 253 && prefix.split('.').all(label))
-}
-
 /// The name of an object: a DNS subdomain.
 const NAME: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
 

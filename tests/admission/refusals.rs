@@ -55,7 +55,7 @@ async fn every_violation_is_told_at_once_in_the_users_version() {
         [
             format!("spec.image: {image}"),
             "spec.replicas: Forbidden: 101 is not from 0 to 100".to_owned(),
-            "spec.maxConnections: Forbidden: 1 is not from 16 to 65535".to_owned(),
+            "spec.maxConnections: Forbidden: 1 is not from 64 to 65535".to_owned(),
             "spec.port: Forbidden: 80 is not from 1024 to 65535".to_owned(),
         ]
     );
@@ -64,7 +64,7 @@ async fn every_violation_is_told_at_once_in_the_users_version() {
         [
             format!("spec.v1.image: {image}"),
             "spec.size: Forbidden: 101 is not from 0 to 100".to_owned(),
-            "spec.v1.maxConnections: Forbidden: 1 is not from 16 to 65535".to_owned(),
+            "spec.v1.maxConnections: Forbidden: 1 is not from 64 to 65535".to_owned(),
             "spec.v1.port: Forbidden: 80 is not from 1024 to 65535".to_owned(),
         ]
     );

@@ -1,6 +1,7 @@
 //! What Memcached means, unit by unit: children, drift, older renderings, questions, judgements.
 
 mod judgements;
+mod pod_rules;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -229,23 +230,25 @@ fn retry_removes_no_pod_of_somebody_else() {
 fn a_label_that_is_lost_under_an_older_rendering_restarts_nobody() {
     let mut run = settled(spec(2));
     run.settings.renderer += 1;
-    let children = Children { deployment: Slot::Unlabelled { uid: "of-it".to_owned() }, ..children_of(&run) };
-    let decision = looked_at(&run, children);
-    let patch = json!([
-        { "op": "test", "path": "/metadata/uid", "value": "of-it" },
-        { "op": "add", "path": "/metadata/labels/app.kubernetes.io~1managed-by", "value": "pointsman" },
-    ]);
-    let patches: Vec<Value> = decision
-        .orders
-        .iter()
-        .map(|order| match order {
-            Order::Patch { patch, .. } => json!(patch),
-            Order::Apply { .. } | Order::Delete { .. } => Value::Null,
-        })
-        .collect();
-    assert_eq!(patches, [patch]);
-    let message = decision.status.message.expect("a message");
-    assert!(message.contains("; Deployment cache: /metadata/labels/app.kubernetes.io~1managed-by is missing"), "{message}");
+    let of_it = json!({ "op": "test", "path": "/metadata/uid", "value": "of-it" });
+    let labels = json!({ "op": "add", "path": "/metadata/labels", "value": { "app.kubernetes.io/managed-by": "pointsman" } });
+    let label = json!({ "op": "add", "path": "/metadata/labels/app.kubernetes.io~1managed-by", "value": "pointsman" });
+    for (bare, patch) in [(false, json!([of_it, label])), (true, json!([of_it, labels]))] {
+        let children = Children { deployment: Slot::Unlabelled { uid: "of-it".to_owned(), bare }, ..children_of(&run) };
+        let decision = looked_at(&run, children);
+        let patches: Vec<Value> = decision
+            .orders
+            .iter()
+            .map(|order| match order {
+                Order::Patch { patch, .. } => json!(patch),
+                Order::Apply { .. } | Order::Delete { .. } => Value::Null,
+            })
+            .collect();
+        assert_eq!(patches, [patch]);
+        let message = decision.status.message.expect("a message");
+        let missing = patches[0][1]["path"].as_str().expect("a path");
+        assert!(message.contains(&format!("; Deployment cache: {missing} is missing")), "{message}");
+    }
 }
 
 #[test]

@@ -91,15 +91,22 @@ impl Fake {
 
 /// The answer of an API server to which nothing is wrong.
 fn stored(write: &Write) -> (u16, Value) {
-    let mut object = write.body.clone();
+    // A patch of JSON says nothing of the object that it makes.
+    let mut object = if write.body.is_object() { write.body.clone() } else { json!({}) };
     object["metadata"]["resourceVersion"] = json!("1000");
-    let created =
-        write.method == Method::POST || write.query.contains("fieldManager=pointsman&") && write.body["metadata"]["uid"].is_null();
+    let created = write.method == Method::POST || write.query.contains("fieldManager=pointsman&") && object["metadata"]["uid"].is_null();
     (if created { 201 } else { 200 }, object)
 }
 
 fn response(code: u16, body: &Value) -> Response<Body> {
     Response::builder().status(code).body(Body::from(body.to_string().into_bytes())).unwrap()
+}
+
+/// A refusal of a value that is not legal: it names the field.
+pub fn illegal(message: &str) -> (u16, Value) {
+    let (code, mut status) = refusal(422, message);
+    status["details"] = json!({ "causes": [{ "reason": "FieldValueInvalid", "message": message, "field": "status" }] });
+    (code, status)
 }
 
 /// A refusal as the API server words it.

@@ -4,7 +4,7 @@ mod backoff;
 mod cache;
 mod fake;
 
-use fake::{Fake, Write, refusal};
+use fake::{Fake, Write, illegal, refusal};
 use pointsman::config::Config;
 use pointsman::controller::Controller;
 use pointsman::kinds::memcached::Memcached;
@@ -218,9 +218,28 @@ async fn nobody_steps_before_everything_was_listed_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_status_that_is_refused_is_told_and_tried_ever_more_seldom_and_nothing_is_ordered() {
-    let fake = Fake::new(&[("memcacheds", cached())], |write, _| write.path.ends_with("/status").then(|| refusal(422, "undeclared move")));
+    let fake = Fake::new(&[("memcacheds", cached())], |write, _| write.path.ends_with("/status").then(|| illegal("undeclared move")));
     run(&fake, Duration::from_mins(2)).await;
     let calls = fake.calls();
-    assert!((5..=12).contains(&only(&calls, STATUS)), "{calls:?}");
+    // Twice each time: an apply, and the whole of it.
+    assert!((10..=24).contains(&only(&calls, STATUS)), "{calls:?}");
     assert_eq!((only(&calls, EVENT), only(&calls, STATUS) + 1), (1, calls.len()), "it is told once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_that_an_apply_cannot_take_back_is_replaced_and_conditions_of_others_stay() {
+    let theirs = json!({ "type": "Theirs", "status": "True", "reason": "So", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z" });
+    let mut touched = cached();
+    touched["status"] = json!({ "conditions": [theirs] });
+    let fake = Fake::new(&[("memcacheds", touched)], |write, _| {
+        (write.path.ends_with("/status") && write.body.is_object()).then(|| illegal("status.intervention.about: Required value"))
+    });
+    run(&fake, Duration::from_secs(1)).await;
+    assert_eq!((&fake.calls()[..2], only(&fake.calls(), SERVICE)), (&[STATUS, STATUS].map(str::to_owned)[..], 1));
+    let whole = &fake.writes()[1].body;
+    assert_eq!(whole[0], json!({ "op": "test", "path": "/metadata/uid", "value": "u-1" }));
+    assert_eq!(whole[1], json!({ "op": "test", "path": "/metadata/resourceVersion", "value": "42" }));
+    assert_eq!((&whole[2]["path"], &whole[2]["value"]["state"]), (&json!("/status"), &json!("Creating")));
+    let conditions = whole[2]["value"]["conditions"].as_array().expect("conditions");
+    assert!(conditions.len() > 1 && conditions.contains(&theirs), "{conditions:?}");
 }

@@ -10,6 +10,7 @@ use pointsman::kinds::children::Slot;
 use pointsman::kinds::order::{Child, ChildKind, Order};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl World {
@@ -127,7 +128,7 @@ pub fn slot<T: Child>(live: Option<&Live<T>>, owner: &str) -> Slot<T> {
     if meta.labels.as_ref().is_some_and(|labels| labels.contains_key("pointsman.dev/kind")) {
         Slot::Ours(live.it.clone())
     } else {
-        Slot::Unlabelled { uid }
+        Slot::Unlabelled { uid, bare: meta.labels.as_ref().is_none_or(BTreeMap::is_empty) }
     }
 }
 

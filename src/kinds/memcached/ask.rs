@@ -55,6 +55,7 @@ fn message(look: &Look<'_>, reason: Reason, evidence: &[Evidence]) -> String {
         Reason::ChildConflict => format!("a name that this object needs is taken: {because}"),
         Reason::ProvisioningStuck => format!("the first pods did not become ready in time: {because}"),
         Reason::RolloutStuck => format!("the roll-out made no progress in time: {because}"),
+        Reason::PodsUnavailable if look.seen.refusal.is_some() => format!("a repair was refused until time was over: {because}"),
         Reason::PodsUnavailable => format!("pods that were ready did not come back in time: {because}"),
     };
     text.chars().take(1000).collect()

@@ -53,10 +53,13 @@ pub fn container_memory(plan: &Plan) -> i64 {
 /// The headless Service: its DNS name lists every pod.
 pub fn service(object: &Object, plan: &Plan) -> Rendered {
     let port = json!({ "name": "memcached", "port": plan.port, "protocol": "TCP", "targetPort": plan.port });
+    // Only pods that are watched: what is counted as ready is what the name leads to.
+    let mut served = selector(object);
+    served.insert(MANAGED_BY.0.to_owned(), MANAGED_BY.1.to_owned());
     finished::<Service>(
         object,
         json!({
-            "spec": { "type": "ClusterIP", "clusterIP": "None", "ipFamilyPolicy": "PreferDualStack", "selector": selector(object), "ports": [port] },
+            "spec": { "type": "ClusterIP", "clusterIP": "None", "ipFamilyPolicy": "PreferDualStack", "selector": served, "ports": [port] },
         }),
     )
 }

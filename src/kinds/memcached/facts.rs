@@ -6,7 +6,7 @@ use super::{Memcached, change, orders, v1};
 use crate::kinds::children::Slot;
 use crate::kinds::intervention::{Intervention, Reason, Verb, about};
 use crate::kinds::order::{Child, ChildRef, Order};
-use crate::kinds::pods::condition;
+use crate::kinds::pods::{condition, has_failed};
 use crate::kinds::status::Status;
 use crate::kinds::{Known, Observation, Violation, answer};
 use crate::machine::{Machine, Role, Word};
@@ -219,17 +219,16 @@ fn taken<T: Child>(slot: &Slot<T>, name: &str) -> Option<(ChildRef, String)> {
 /// that answers nobody. One that ended by itself, as an evicted one, is nobody's any more.
 fn pods_alive(seen: &Observation<Memcached>) -> i32 {
     const MOMENT: SignedDuration = SignedDuration::from_secs(10);
-    let phase = |pod: &Pod| pod.status.as_ref().and_then(|status| status.phase.clone()).unwrap_or_default();
     let alive = seen.children.pods.iter().filter(|pod| match &pod.metadata.deletion_timestamp {
         Some(end) => seen.now <= end.0 + MOMENT,
-        None => !["Succeeded", "Failed"].contains(&phase(pod).as_str()),
+        None => !has_failed(pod),
     });
     i32::try_from(alive.count()).unwrap_or(i32::MAX)
 }
 
 /// Pods that say of themselves that they are ready. The Deployment's counts follow them, a moment later: a pod that was
 /// replaced just now is still counted there.
-fn pods_ready(seen: &Observation<Memcached>) -> i32 {
+pub fn pods_ready(seen: &Observation<Memcached>) -> i32 {
     let says_so = |pod: &Pod| condition(pod, "Ready").is_some_and(|condition| condition.status == "True");
     let staying = seen.children.pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
     i32::try_from(staying.filter(|pod| says_so(pod)).count()).unwrap_or(i32::MAX)

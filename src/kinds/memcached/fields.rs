@@ -1,6 +1,6 @@
 //! The schema of every field, with its bounds and rules: v1 and the carrier of v1alpha1 share them.
 
-use crate::kinds::cel::{forbids_saying, forbids_unless};
+use crate::kinds::cel::{forbids_saying, forbids_unless, in_line};
 use crate::kinds::image;
 use crate::kinds::pod_template::Resources;
 use kube::core::Rule;
@@ -9,8 +9,8 @@ use serde_json::json;
 
 /// Bounds of `replicas`.
 pub const REPLICAS: (i32, i32) = (0, 100);
-/// Bounds of `maxConnections`.
-pub const CONNECTIONS: (i32, i32) = (16, 65_535);
+/// Bounds of `maxConnections`. memcached opens no more files than that, and about 25 for itself.
+pub const CONNECTIONS: (i32, i32) = (64, 65_535);
 /// Bounds of `port`.
 pub const PORT: (i32, i32) = (1024, 65_535);
 /// Bounds of `memory`.
@@ -54,7 +54,7 @@ pub fn max_item_size(_: &mut SchemaGenerator) -> Schema {
         format!(
             "!isQuantity(string(self)) || !quantity(string(self)).isInteger() || quantity(string(self)).asInteger() % {ITEM_STEP} == 0"
         ),
-        "'%s is no multiple of 512Ki; memcached takes no other size'.format([string(self)])",
+        format!("'%s is no multiple of 512Ki; memcached takes no other size'.format([{}])", in_line("string(self)")),
     );
     json_schema!({ "x-kubernetes-int-or-string": true, "nullable": false, "maxLength": 32,
         "x-kubernetes-validations": [bounds(ITEM), step] })
@@ -89,7 +89,7 @@ pub fn half_of_memory() -> [Rule; 2] {
     let unreadable = format!("!isQuantity({item}) || !isQuantity({memory}) || quantity({memory}).compareTo(quantity('{}')) < 0", MEMORY.0);
     let holds = format!("{unreadable} || quantity({item}).add(quantity({item})).compareTo(quantity({memory})) <= 0");
     let same = format!("{item} == {old_item} && {memory} == {old_memory}");
-    let says = format!("'%s is over half of memory %s'.format([{item}, {memory}])");
+    let says = format!("'%s is over half of memory %s'.format([{}, {}])", in_line(&item), in_line(&memory));
     [
         forbids_saying(format!("oldSelf.hasValue() || {holds}"), says.clone()).optional_old_self(true),
         forbids_saying(format!("({same}) || {holds}"), says),
@@ -102,6 +102,6 @@ fn bounds((least, most): (&str, &str)) -> Rule {
     let within = format!("{value}.compareTo(quantity('{least}')) >= 0 && {value}.compareTo(quantity('{most}')) <= 0");
     forbids_saying(
         format!("isQuantity(string(self)) && {within}"),
-        format!("'%s is not a quantity from {least} to {most}'.format([string(self)])"),
+        format!("'%s is not a quantity from {least} to {most}'.format([{}])", in_line("string(self)")),
     )
 }

@@ -49,8 +49,8 @@ pub fn why(order: &Order, children: &Children) -> Option<String> {
 
 /// Of a template that stands, only the pods are counted; and a label that was lost comes back without the rest.
 fn deployment(slot: &Slot<Deployment>, rendered: Rendered, wanted: i32, stands: Option<&String>) -> Option<Order> {
-    if let (Some(_), Slot::Unlabelled { uid }) = (stands, slot) {
-        return Some(relabel(rendered.child, uid));
+    if let (Some(_), Slot::Unlabelled { uid, bare }) = (stands, slot) {
+        return Some(relabel(rendered.child, uid, *bare));
     }
     if let (Some(settled), Some(live)) = (stands, slot.ours())
         && live_template(live) == *settled
@@ -101,9 +101,14 @@ fn typeless(rendered: &Value) -> Value {
 }
 
 /// Our label alone, on a child that is seen by name only.
-fn relabel(child: ChildRef, uid: &str) -> Order {
+fn relabel(child: ChildRef, uid: &str, bare: bool) -> Order {
     let (label, value) = children::MANAGED_BY;
-    let ours = AddOperation { path: PointerBuf::from_tokens(["metadata", "labels", label]), value: json!(value) };
+    let labels = PointerBuf::from_tokens(["metadata", "labels"]);
+    let ours = if bare {
+        AddOperation { path: labels, value: json!({ label: value }) }
+    } else {
+        AddOperation { path: labels.with_trailing_token(label), value: json!(value) }
+    };
     Order::Patch { child, patch: patch_of(Some(uid), [PatchOperation::Add(ours)]) }
 }
 

@@ -5,8 +5,10 @@ use super::v1::MemcachedSpec;
 use crate::kinds::Violation;
 use crate::kinds::digest::json_bytes;
 use crate::kinds::image::{is_reference, text};
-use crate::kinds::pod_template::{PodTemplate, Resources, Strings, illegal_parts};
+use crate::kinds::pod_rules::illegal_parts;
+use crate::kinds::pod_template::{PodTemplate, Resources, Strings};
 use crate::kinds::quantity::Quantity;
+use crate::kinds::resource_rules::illegal_amounts;
 use std::collections::BTreeMap;
 
 /// A spec that obeys every rule, with every default filled in and every quantity in one spelling.
@@ -52,7 +54,7 @@ pub fn parse(spec: &MemcachedSpec, image: &str) -> Result<Plan, Vec<Violation>> 
     let mut faults = Vec::new();
     let image = spec.image.as_deref().unwrap_or(image);
     if !is_reference(image) {
-        faults.push(Violation::invalid("spec.image", format!("\"{image}\" is {}", text(fields::DEFAULT_IMAGE))));
+        faults.push(Violation::invalid("spec.image", format!("{image:?} is {}", text(fields::DEFAULT_IMAGE))));
     }
     faults.extend(out_of_range(spec));
     let memory = bytes("spec.memory", &spec.memory, fields::MEMORY, &mut faults);
@@ -61,7 +63,9 @@ pub fn parse(spec: &MemcachedSpec, image: &str) -> Result<Plan, Vec<Violation>> 
     faults.extend(illegal_resources(&spec.resources));
     let pod_template = spec.pod_template.clone().unwrap_or_default().trimmed();
     faults.extend(reserved_labels(&pod_template));
-    faults.extend(illegal_parts(&pod_template).map(|(field, text)| Violation::invalid(&format!("spec.podTemplate.{field}"), text)));
+    faults.extend(
+        illegal_parts(&pod_template).into_iter().map(|(field, text)| Violation::invalid(&format!("spec.podTemplate.{field}"), text)),
+    );
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -131,24 +135,14 @@ fn item_fits(spec: &MemcachedSpec, memory: i64, item: i64) -> impl Iterator<Item
 }
 
 /// Amounts that no container can have: the API server would refuse the pods, not the object.
-fn illegal_resources(Resources { limits, requests }: &Resources) -> Vec<Violation> {
+fn illegal_resources(resources: &Resources) -> Vec<Violation> {
     let mut faults = Vec::new();
-    if limits.contains_key("memory") || requests.contains_key("memory") {
+    if resources.limits.contains_key("memory") || resources.requests.contains_key("memory") {
         let text = "the container's memory follows from spec.memory and spec.maxConnections; change those instead";
         faults.push(Violation::invalid("spec.resources", text));
     }
-    for (list, amounts) in [("limits", limits), ("requests", requests)] {
-        let wrong = amounts.iter().filter(|(_, amount)| amount.nanos().is_none_or(|nanos| nanos < 0));
-        faults.extend(wrong.map(|(name, amount)| {
-            Violation::invalid(&format!("spec.resources.{list}[{name}]"), format!("{amount} is not a quantity of at least 0, as 50m or 1"))
-        }));
-    }
-    for (name, request) in requests {
-        if let Some(limit) = limits.get(name).filter(|limit| limit.nanos() < request.nanos()) {
-            let text = format!("{request} is over the limit {limit}; what is guaranteed may not be more than what is allowed");
-            faults.push(Violation::invalid(&format!("spec.resources.requests[{name}]"), text));
-        }
-    }
+    let illegal = illegal_amounts(resources).into_iter();
+    faults.extend(illegal.map(|(field, text)| Violation::invalid(&format!("spec.resources.{field}"), text)));
     faults
 }
 

@@ -1,6 +1,6 @@
 //! The status' words: for people, and the same for programs.
 
-use super::facts::{Counts, Look};
+use super::facts::{Counts, Look, pods_ready};
 use super::trouble;
 use super::v1::{self, KeptSpec};
 use super::words::Phase;
@@ -52,7 +52,7 @@ fn asking(question: &Intervention, look: &Look<'_>) -> String {
     let reason = question.reason.word();
     let taken = look.conflicts().next().filter(|_| question.reason == Reason::ChildConflict);
     match taken {
-        Some((child, _)) => format!("{reason}: {} {} is not ours; remove or rename it", child.kind.name(), child.name),
+        Some((child, _)) => format!("{reason}: {} {} is not ours; delete it, or use another name", child.kind.name(), child.name),
         None => format!("{reason}: see status.intervention; change the spec, or annotate {ANSWER}=retry-{}", question.id),
     }
 }
@@ -92,7 +92,8 @@ fn claims(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase, message: &st
     let claim = |name, holds, reason: &str, message: &str| Claim { name, holds, reason: reason.to_owned(), message: message.to_owned() };
     let ready = matches!(phase, Phase::Ready | Phase::Stopped);
     let working = matches!(phase, Phase::Creating | Phase::Scaling | Phase::Updating | Phase::Degraded);
-    let serving = look.seen.children.deployment.ours().map(Counts::of).unwrap_or_default().available;
+    // Pods serve on where the Deployment itself is out of sight.
+    let serving = look.seen.children.deployment.ours().map_or_else(|| pods_ready(look.seen), |live| Counts::of(live).available);
     let (available, serves) = if serving > 0 { ("PodsServe", "at least one pod serves") } else { ("NoPodServes", "no pod serves") };
     let stalled = phase == Phase::HumanIntervention;
     let (current, why) = up_to_date(status, look, phase);

@@ -21,6 +21,7 @@ pub fn status(seen: &Observation<Memcached>, step: &Step<Memcached>) -> Status<K
     }
     status.state = Some(step.next().text());
     remember_orders(&mut status, &look, step);
+    remember_good(&mut status, step);
     if step.next() != Phase::Pending {
         count(&mut status, &look);
         progress(&mut status, &look, step);
@@ -49,7 +50,12 @@ fn enter(status: &mut Status<KeptSpec>, look: &Look<'_>, step: &Step<Memcached>)
         status.reason = Some(question.reason.word());
         status.intervention = Some(question);
     }
-    if next == Phase::Ready
+}
+
+/// What is ready is good. A status that was restored in part says neither what was ordered nor what was good.
+fn remember_good(status: &mut Status<KeptSpec>, step: &Step<Memcached>) {
+    if step.next() == Phase::Ready
+        && (step.moved() || status.last_good.is_none())
         && let Some(applied) = &status.applied
     {
         status.last_good = Some(LastGood { generation: applied.generation, spec: applied.spec.clone() });
@@ -61,7 +67,7 @@ fn remember_orders(status: &mut Status<KeptSpec>, look: &Look<'_>, step: &Step<M
     let generation = look.seen.object.meta().generation.unwrap_or_default();
     let (Some(target), Ok(_)) = (&look.target, &look.wanted) else { return };
     let orders = step.effects().contains(&Effect::ApplyChildren);
-    if orders || status.applied.is_some() && look.changes.is_empty() {
+    if orders || look.settled || status.applied.is_some() && look.changes.is_empty() {
         let old = status.applied.take().filter(|_| !look.changes.contains(&Event::TemplateChanged));
         let stands = look.older_rendering().is_some() && !rendered_anew(look);
         let renderer = old.as_ref().map(|old| old.renderer).filter(|_| stands).unwrap_or(look.seen.settings.renderer);

@@ -53,7 +53,7 @@ pub struct MemcachedSpec {
     /// starts empty.
     #[schemars(schema_with = "fields::max_item_size")]
     pub max_item_size: Quantity,
-    /// Simultaneous connections to one pod. A change restarts one pod at a time, each starts empty.
+    /// Simultaneous connections to one pod; memcached takes about 25 of them for itself. A change restarts one pod at a time, each starts empty.
     #[schemars(schema_with = "fields::max_connections")]
     pub max_connections: i32,
     /// The TCP port. It cannot be changed once the cache has been Ready: it is part of the address that clients hold.

@@ -94,6 +94,12 @@ fn v1_by_our_rules() -> Vec<Case> {
         on_cache("memory-no-quantity", Verb::WRITING, json!({ "memory": "lots" }), &memory("lots")),
         on_cache("image-empty", Verb::WRITING, json!({ "image": "" }), &rule("spec.image", &["\"\" is", "for example"])),
         on_cache(
+            "image-with-a-line-break",
+            Verb::WRITING,
+            json!({ "image": "memcached:1.6\n" }),
+            &rule("spec.image", &["memcached:1.6\\n", "for example"]),
+        ),
+        on_cache(
             "image-malformed",
             Verb::WRITING,
             json!({ "image": "Memcached:1.6:2" }),
