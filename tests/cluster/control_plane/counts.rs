@@ -2,6 +2,7 @@
 
 use crate::harness::outage::NoControllers;
 use crate::harness::{Space, alone, audit, eventually, memcached, moves, operator};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -27,7 +28,10 @@ fn finish(space: &Space, name: &str) {
     let wanted = usize::try_from(deployment["spec"]["replicas"].as_u64().unwrap()).unwrap();
     for number in space.object_list(&["pods"]).len()..wanted {
         let (pod, labels) = (format!("{name}-{number}"), format!("--labels={}", labels.join(",")));
-        space.kubectl(&["run", &pod, "--image=example.com/any:1", &labels]).ok();
+        // Without one it would be a stray, and told as such.
+        let owner = json!({ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": format!("{name}-1"), "uid": "1", "controller": true });
+        let overrides = format!("--overrides={}", json!({ "metadata": { "ownerReferences": [owner] } }));
+        space.kubectl(&["run", &pod, "--image=example.com/any:1", &labels, &overrides]).ok();
     }
     space.kubectl(&["wait", "--for=condition=Ready", "pods", "--all", "--timeout=30s"]).ok();
     let (generation, count) = (&deployment["metadata"]["generation"], &deployment["spec"]["replicas"]);
