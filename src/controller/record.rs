@@ -46,8 +46,9 @@ pub enum Error {
 /// When the API server refuses it or does not answer.
 pub async fn record<K: Served>(client: &Client, observed: &K::Object, decision: &Decision<K>) -> Result<Recorded, Error> {
     let status = json(&decision.status)?;
-    let before = observed.status().map(json).transpose()?.unwrap_or_default();
-    if without_others(&before, &status) == status {
+    let mut before = observed.status().map(json).transpose()?.unwrap_or_default();
+    let others = take_others(&mut before, &status);
+    if before == status {
         return Ok(Recorded::Unchanged);
     }
     let (name, namespace) = (observed.name_any(), observed.namespace().unwrap_or_default());
@@ -64,7 +65,7 @@ pub async fn record<K: Served>(client: &Client, observed: &K::Object, decision: 
         return recorded(applied);
     }
     // What somebody else wrote into the status stays where an apply leaves it out, so all of ours is replaced.
-    let whole = Patch::<()>::Json(replaced(observed, &before, status));
+    let whole = Patch::<()>::Json(replaced(observed, status, others));
     let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
     recorded(call(client, objects.patch_subresource("status", &name, &params, &whole)).await?)
 }
@@ -79,9 +80,8 @@ fn recorded(answer: Answer) -> Result<Recorded, Error> {
 }
 
 /// Puts `status` in the place of the one that was seen; conditions of others stay.
-fn replaced(observed: &impl Resource, before: &Value, mut status: Value) -> json_patch::Patch {
-    let others = others(before, &status);
-    if let Some(conditions) = status["conditions"].as_array_mut() {
+fn replaced(observed: &impl Resource, mut status: Value, others: Vec<Value>) -> json_patch::Patch {
+    if let Some(conditions) = status.get_mut("conditions").and_then(Value::as_array_mut) {
         conditions.extend(others);
     }
     let path = PointerBuf::from_tokens(["metadata", "resourceVersion"]);
@@ -90,20 +90,11 @@ fn replaced(observed: &impl Resource, before: &Value, mut status: Value) -> json
     patch_of(observed.meta().uid.as_deref(), [PatchOperation::Test(version), PatchOperation::Add(status)])
 }
 
-/// The conditions in `before` of a type that `status` does not have.
-fn others(before: &Value, status: &Value) -> Vec<Value> {
-    let conditions = |of: &Value| of["conditions"].as_array().cloned().unwrap_or_default();
-    let ours = conditions(status);
-    conditions(before).into_iter().filter(|other| ours.iter().all(|one| one["type"] != other["type"])).collect()
-}
-
-/// `before`, without what stands in it beside ours by right.
-fn without_others(before: &Value, status: &Value) -> Value {
-    let (mut ours, others) = (before.clone(), others(before, status));
-    if let Some(conditions) = ours.get_mut("conditions").and_then(Value::as_array_mut) {
-        conditions.retain(|condition| !others.contains(condition));
-    }
-    ours
+/// Takes the conditions of others out of `before`: those of a type that `status` does not have.
+fn take_others(before: &mut Value, status: &Value) -> Vec<Value> {
+    let ours: Vec<&Value> = status["conditions"].as_array().into_iter().flatten().map(|condition| &condition["type"]).collect();
+    let conditions = before.get_mut("conditions").and_then(Value::as_array_mut);
+    conditions.map(|all| all.extract_if(.., |condition| !ours.contains(&&condition["type"])).collect()).unwrap_or_default()
 }
 
 fn json(status: &impl serde::Serialize) -> Result<Value, Unanswered> {

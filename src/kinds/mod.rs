@@ -28,6 +28,7 @@ pub mod read;
 pub mod resource_rules;
 pub mod served;
 pub mod status;
+pub mod tangles;
 
 use crate::machine::{Machine, Role, Step, Word};
 pub use decide::{Decision, decide, preview};

@@ -29,7 +29,7 @@ pub fn trouble(pod: &Pod) -> Option<Trouble> {
     if pod.metadata.deletion_timestamp.is_some() {
         return None;
     }
-    if let Some(reason) = status.reason.as_ref().filter(|_| has_failed(pod)) {
+    if let Some(reason) = status.reason.as_ref().filter(|_| has_ended(pod)) {
         let words = format!("{reason}: {}", status.message.as_deref().unwrap_or_default());
         return Some(Trouble { what: format!("it failed ({reason})"), words });
     }
@@ -42,16 +42,16 @@ pub fn trouble(pod: &Pod) -> Option<Trouble> {
 }
 
 /// Did it end by itself, or was it ended? Its place is taken by another.
-pub fn has_failed(pod: &Pod) -> bool {
+pub fn has_ended(pod: &Pod) -> bool {
     let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
     phase.is_some_and(|phase| ["Succeeded", "Failed"].contains(&phase))
 }
 
 /// Did it end so long before `now` that what is waited for today has another cause?
-pub fn fell_long_ago(pod: &Pod, now: Timestamp) -> bool {
+pub fn ended_long_ago(pod: &Pod, now: Timestamp) -> bool {
     const LONG: SignedDuration = SignedDuration::from_mins(1);
     let ready = condition(pod, "Ready").and_then(|condition| condition.last_transition_time.as_ref());
-    has_failed(pod) && ready.is_none_or(|fell| now.duration_since(fell.0) > LONG)
+    has_ended(pod) && ready.is_none_or(|fell| now.duration_since(fell.0) > LONG)
 }
 
 /// Is it a pod of the Deployment `name`? Its `ReplicaSet` is named after that and after the template.

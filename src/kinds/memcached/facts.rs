@@ -6,7 +6,7 @@ use super::{Memcached, change, orders, v1};
 use crate::kinds::children::Slot;
 use crate::kinds::intervention::{Intervention, Reason, Verb, about};
 use crate::kinds::order::{Child, ChildRef, Order};
-use crate::kinds::pods::{condition, has_failed};
+use crate::kinds::pods::{condition, has_ended};
 use crate::kinds::status::Status;
 use crate::kinds::{Known, Observation, Violation, answer};
 use crate::machine::{Machine, Role, Word};
@@ -221,7 +221,7 @@ fn pods_alive(seen: &Observation<Memcached>) -> i32 {
     const MOMENT: SignedDuration = SignedDuration::from_secs(10);
     let alive = seen.children.pods.iter().filter(|pod| match &pod.metadata.deletion_timestamp {
         Some(end) => seen.now <= end.0 + MOMENT,
-        None => !has_failed(pod),
+        None => !has_ended(pod),
     });
     i32::try_from(alive.count()).unwrap_or(i32::MAX)
 }

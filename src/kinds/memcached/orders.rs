@@ -6,7 +6,7 @@ use super::plan::Plan;
 use super::v1::Memcached as Object;
 use crate::kinds::children::Slot;
 use crate::kinds::order::{Child, ChildKind, ChildRef, Order, patch_of};
-use crate::kinds::{digest, drift};
+use crate::kinds::{digest, drift, tangles};
 use json_patch::{AddOperation, Patch, PatchOperation, ReplaceOperation, TestOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::apps::v1::Deployment;
@@ -79,7 +79,7 @@ fn apply<T: Child + serde::Serialize>(slot: &Slot<T>, rendered: Rendered) -> Opt
     if matches!(slot, Slot::Foreign { .. }) || slot.ours().is_some_and(|live| differences(live, &object).0.is_empty()) {
         return None;
     }
-    if let Some(patch) = slot.ours().and_then(|live| drift::tangles(live, &object)) {
+    if let Some(patch) = slot.ours().and_then(|live| tangles::tangles(live, &object)) {
         return Some(Order::Patch { child, patch });
     }
     Some(Order::Apply { child, object, uid: slot.uid() })

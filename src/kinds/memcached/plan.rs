@@ -4,6 +4,7 @@ use super::fields;
 use super::v1::MemcachedSpec;
 use crate::kinds::Violation;
 use crate::kinds::digest::json_bytes;
+use crate::kinds::faults::Fault;
 use crate::kinds::image::{is_reference, text};
 use crate::kinds::pod_rules::illegal_parts;
 use crate::kinds::pod_template::{PodTemplate, Resources, Strings};
@@ -63,9 +64,7 @@ pub fn parse(spec: &MemcachedSpec, image: &str) -> Result<Plan, Vec<Violation>> 
     faults.extend(illegal_resources(&spec.resources));
     let pod_template = spec.pod_template.clone().unwrap_or_default().trimmed();
     faults.extend(reserved_labels(&pod_template));
-    faults.extend(
-        illegal_parts(&pod_template).into_iter().map(|(field, text)| Violation::invalid(&format!("spec.podTemplate.{field}"), text)),
-    );
+    faults.extend(below("spec.podTemplate", illegal_parts(&pod_template)));
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -141,9 +140,13 @@ fn illegal_resources(resources: &Resources) -> Vec<Violation> {
         let text = "the container's memory follows from spec.memory and spec.maxConnections; change those instead";
         faults.push(Violation::invalid("spec.resources", text));
     }
-    let illegal = illegal_amounts(resources).into_iter();
-    faults.extend(illegal.map(|(field, text)| Violation::invalid(&format!("spec.resources.{field}"), text)));
+    faults.extend(below("spec.resources", illegal_amounts(resources)));
     faults
+}
+
+/// Faults of a part of the spec, by their fields in the whole.
+fn below(part: &str, faults: Vec<Fault>) -> impl Iterator<Item = Violation> {
+    faults.into_iter().map(move |(field, text)| Violation::invalid(&format!("{part}.{field}"), text))
 }
 
 fn reserved_labels(template: &PodTemplate) -> Option<Violation> {

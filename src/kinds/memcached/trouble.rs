@@ -5,7 +5,7 @@ use super::{Memcached, orders};
 use crate::kinds::Observation;
 use crate::kinds::intervention::Evidence;
 use crate::kinds::order::Order;
-use crate::kinds::pods::{fell_long_ago, is_stray, trouble, unready};
+use crate::kinds::pods::{ended_long_ago, is_stray, trouble, unready};
 use crate::kinds::status::WaitingFor;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
@@ -33,7 +33,7 @@ pub fn waiting_for(seen: &Observation<Memcached>) -> Vec<WaitingFor> {
     let refused = seen.refusal.iter().map(|refusal| wait(refusal.child.kind.name(), refusal.child.name.clone(), &refusal.words));
     let deployment = failing_deployment(seen).map(|said| wait(said.kind, said.name, &said.words));
     let pod = |pod: &Arc<Pod>, what: &str| wait("Pod".to_owned(), pod.name_any(), what);
-    let pods = seen.children.pods.iter().filter(|pod| !fell_long_ago(pod, seen.now));
+    let pods = seen.children.pods.iter().filter(|pod| !ended_long_ago(pod, seen.now));
     let pods = pods.filter_map(|it| Some(pod(it, &trouble(it)?.what)));
     let strays = seen.children.pods.iter().filter(|pod| is_stray(pod)).map(|it| pod(it, STRAY));
     refused.chain(deployment).chain(pods).chain(strays).take(QUOTED).collect()

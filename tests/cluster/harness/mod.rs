@@ -126,6 +126,13 @@ impl Space {
         audit::within(self.born, &self.name)
     }
 
+    /// Nothing was written by the operator within the namespace since `mark`.
+    #[track_caller]
+    pub fn unwritten(&self, mark: audit::Mark, what: &str) {
+        let writes: Vec<String> = audit::writes(mark, &self.name).iter().map(audit::Entry::what).collect();
+        assert_eq!(writes, Vec::<String>::new(), "{what}");
+    }
+
     /// Runs kubectl in the namespace.
     pub fn kubectl(&self, arguments: &[&str]) -> Answer {
         kubectl(&[&["--namespace", &self.name], arguments].concat())
