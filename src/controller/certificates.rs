@@ -9,6 +9,7 @@
 
 mod bundle;
 mod keys;
+mod look;
 mod secret;
 
 use super::calls::{Unanswered, bounded};
@@ -23,6 +24,7 @@ use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, watch_object};
+use look::Look;
 use rustls::ServerConfig;
 use secret::{SECRET, read, written};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,19 +47,6 @@ pub enum Fault {
     /// A key or certificate could not be made.
     #[error("cannot make certificates: {0}")]
     Keys(keys::Fault),
-}
-
-/// What a watch last said of an object.
-enum Look<T> {
-    Unread,
-    Absent,
-    There(Box<T>),
-}
-
-impl<T> Look<T> {
-    fn of(read: Option<T>) -> Self {
-        read.map_or(Look::Absent, |object| Look::There(Box::new(object)))
-    }
 }
 
 /// A place, as it was last seen, and when we wrote it last.
@@ -126,8 +115,8 @@ impl Certificates {
                 () = &mut shutdown => return,
                 // The watches never end.
                 Some(news) = news.next() => match news {
-                    Ok(News::Secret(secret)) => self.secret = Look::of(secret),
-                    Ok(News::Place(place, object)) => self.places[place].look = Look::of(object),
+                    Ok(News::Secret(secret)) => self.secret.hear(secret),
+                    Ok(News::Place(place, object)) => self.places[place].look.hear(object),
                     Err(fault) => {
                         tracing::warn!(%fault, "a watch of the certificates broke off; it is taken up again");
                         continue;

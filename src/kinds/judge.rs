@@ -133,7 +133,8 @@ fn planned<K: Served>(
     let (fate, consequence) = match question(review) {
         // Nothing happens before it is answered.
         Some(question) if path.len() == 1 => {
-            (format!("held while {} asks; the answers are: {}", question.reason.word(), question.legal()), String::new())
+            let ends = format!("to end it, answer {} or change more of the spec than replicas", question.legal());
+            (format!("held while {} asks; {ends}", question.reason.word()), String::new())
         }
         _ => (path.join(" -> "), consequence.map(|text| format!("; {text}")).unwrap_or_default()),
     };
@@ -155,7 +156,11 @@ fn answer_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violati
             &field,
             format!("no question is open; {answer} would answer nothing. Remove the annotation: {ANSWER}-"),
         )),
-        Some(question) if question.legal().split(", ").any(|legal| legal == given) => {}
+        Some(question) if let Some(offer) = question.offer(given) => {
+            if review.dry_run {
+                warnings.push(format!("{}: {answer} {}", title::<K>(&review.new.name_any()), offer.effect));
+            }
+        }
         Some(question) => violations.push(Violation::invalid(
             &field,
             format!("{answer} does not answer question {}; the legal answers are: {}", question.id, question.legal()),

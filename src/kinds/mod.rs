@@ -25,6 +25,7 @@ pub mod pods;
 pub mod prose;
 pub mod quantity;
 pub mod read;
+pub mod reason;
 pub mod resource_rules;
 pub mod served;
 pub mod status;

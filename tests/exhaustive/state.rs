@@ -3,10 +3,11 @@
 use crate::support::world::{World, can_run, ending, hash, is_ready, observed, turn};
 use crate::support::writes::{slot, stranger};
 use crate::support::{BAD_IMAGE, IMAGE, Object, object, rule, truth};
-use pointsman::kinds::intervention::{ANSWER, Verb};
+use pointsman::kinds::intervention::ANSWER;
 use pointsman::kinds::memcached::v1::{MemcachedSpec, MemcachedStatus};
 use pointsman::kinds::memcached::{Children, Memcached};
 use pointsman::kinds::order::Order;
+use pointsman::kinds::reason::Verb;
 use pointsman::kinds::{Observation, Refusal, Settings, answer, decide, digest};
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -27,6 +27,7 @@ fn judgements_read_as_in_the_golden_files() {
     let paused = changed(&ready, &|new| {
         drop(new.metadata.annotations.get_or_insert_default().insert("pointsman.dev/paused".to_owned(), "true".to_owned()));
     });
+    let legal = asking.status.as_ref().and_then(|status| status.intervention.as_ref()).expect("a question").legal();
     let cases = vec![
         ("unsupported-port", &ready, changed(&ready, &|new| new.spec.port = 11311)),
         ("busy-while-deleting", &going, changed(&going, &|new| new.spec.replicas = 1)),
@@ -38,6 +39,7 @@ fn judgements_read_as_in_the_golden_files() {
         ("no-effect-yet", &ready, paused),
         ("answer-without-question", &ready, answered(&ready, "retry-aaaaa")),
         ("wrong-answer", &asking, answered(&asking, "rollback-aaaaa")),
+        ("answer-tried", &asking, answered(&asking, &legal)),
         ("held-count", &asking, changed(&asking, &|new| new.spec.replicas = 1)),
         ("mended", &asking, changed(&asking, &|new| new.spec.image = Some(IMAGE.to_owned()))),
         ("invalid", &ready, changed(&ready, &|new| (new.spec.memory, new.spec.max_connections) = ("1Ki".into(), 1))),
@@ -47,7 +49,7 @@ fn judgements_read_as_in_the_golden_files() {
             old: Some(old),
             new: &new,
             settings: &Settings::of::<Memcached>(),
-            dry_run: false,
+            dry_run: name.ends_with("-tried"),
             watched: true,
         });
         let (word, lines) = match verdict {

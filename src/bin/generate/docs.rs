@@ -2,7 +2,8 @@
 
 use pointsman::config::settings_table;
 use pointsman::kinds::Served;
-use pointsman::kinds::intervention::{ANSWER, Reason};
+use pointsman::kinds::intervention::ANSWER;
+use pointsman::kinds::reason::Reason;
 use pointsman::machine::{Machine, Role, Word, diagram, work};
 
 const PRINTED: &str = "Printed by the code: change it there, then run `cargo run --bin generate`.";

@@ -69,7 +69,10 @@ fn what_is_accepted_says_where_it_leads() {
     let patch = |case: &str, name: &str, spec: Value| {
         Attempt::command(case, &["patch", &format!("mc/{name}"), "--type=merge", "--patch", &json!({ "spec": spec }).to_string()])
     };
+    let question = space.object("mc/asking")["status"]["intervention"].clone();
+    let answer = format!("pointsman.dev/answer=retry-{}", question["id"].as_str().expect("the question's id"));
     for attempt in [
+        tried(Attempt::command("answer-tried.annotate", &["annotate", "mc/asking", &answer])),
         tried(patch("port-before-the-first-ready.patch", "typo", json!({ "port": 11211 }))),
         Attempt::command("held-count.scale", &["scale", "mc/asking", "--replicas=2"]),
         tried(patch("mended-tried.patch", "asking", json!({ "memory": "128Mi" }))),
