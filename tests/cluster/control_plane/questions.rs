@@ -164,7 +164,7 @@ fn a_quota_that_stops_scaling_is_told_in_the_api_servers_words() {
     let words = evidence(&question).join("\n");
     assert!(words.contains("Deployment pods \"cache-") && words.contains("exceeded quota: pods"), "{words}");
     space.kubectl(&["delete", "quota", "pods"]).ok();
-    space.kubectl(&["wait", "--for=condition=Ready", "mc/cache", "--timeout=90s"]).ok();
+    space.ready_within("cache", 90);
     let closed = space.history("cache");
     assert!(closed.iter().any(|one| one.starts_with("HumanIntervention -ObstacleGone-> ")), "{closed:?}");
 }

@@ -208,16 +208,33 @@ impl Space {
     /// Waits until a Memcached is in `state`. One kubectl that watches: many that poll would keep the machine busy.
     #[track_caller]
     pub fn reaches(&self, name: &str, state: &str, seconds: u64) {
-        let (object, timeout) = (format!("mc/{name}"), format!("--timeout={seconds}s"));
-        let answer = self.kubectl(&["wait", &object, &format!("--for=jsonpath={{.status.state}}={state}"), &timeout]);
-        let status = || self.object(&object)["status"].to_string();
+        let answer = self.wait(name, &format!("jsonpath={{.status.state}}={state}"), seconds);
+        let status = || self.object(&format!("mc/{name}"))["status"].to_string();
         assert!(answer.code == 0, "{name} is not {state} after {seconds} s: {}{}", answer.err, status());
     }
 
     /// Waits as a user would.
     #[track_caller]
     pub fn ready(&self, name: &str) {
-        self.kubectl(&["wait", "--for=condition=Ready", &format!("mc/{name}"), "--timeout=60s"]).ok();
+        self.ready_within(name, 60);
+    }
+
+    /// The same, with more patience.
+    #[track_caller]
+    pub fn ready_within(&self, name: &str, seconds: u64) {
+        self.wait(name, "condition=Ready", seconds).ok();
+    }
+
+    /// `kubectl wait` lists out of the API server's watch cache. Just after a definition has changed that is a new one, and may
+    /// lack an object that was made a moment before; kubectl calls it NotFound then, and is asked again for some seconds.
+    fn wait(&self, name: &str, what: &str, seconds: u64) -> Answer {
+        let (began, object) = (Instant::now(), format!("mc/{name}"));
+        loop {
+            let answer = self.kubectl(&["wait", &object, &format!("--for={what}"), &format!("--timeout={seconds}s")]);
+            if !answer.err.contains("(NotFound)") || began.elapsed() > Duration::from_secs(5) {
+                return answer;
+            }
+        }
     }
 
     /// Waits until every move so far is told by an Event: they are written after the status.

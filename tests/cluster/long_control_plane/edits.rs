@@ -94,6 +94,6 @@ fn heal(space: &Space, pool: &Pool, names: &[String]) {
         space.memcached(name, &format!("{{replicas: 2, maxConnections: 999, image: docker.io/library/memcached:1.6, {}}}", pool.field()));
     }
     for name in names {
-        space.kubectl(&["wait", "--for=condition=Ready", &format!("mc/{name}"), "--timeout=120s"]).ok();
+        space.ready_within(name, 120);
     }
 }
