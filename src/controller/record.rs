@@ -3,6 +3,7 @@
 use super::cache::version_in;
 use super::calls::{Answer, Unanswered, call, failed_test};
 use crate::kinds::order::patch_of;
+use crate::kinds::status::CONDITIONS;
 use crate::kinds::{Decision, Served};
 use json_patch::{AddOperation, PatchOperation, TestOperation};
 use jsonptr::PointerBuf;
@@ -79,10 +80,11 @@ fn recorded(answer: Answer) -> Result<Recorded, Error> {
     }
 }
 
-/// Puts `status` in the place of the one that was seen; conditions of others stay.
+/// Puts `status` in the place of the one that was seen; conditions of others stay, as many as there is room for.
 fn replaced(observed: &impl Resource, mut status: Value, others: Vec<Value>) -> json_patch::Patch {
     if let Some(conditions) = status.get_mut("conditions").and_then(Value::as_array_mut) {
         conditions.extend(others);
+        conditions.truncate(CONDITIONS);
     }
     let path = PointerBuf::from_tokens(["metadata", "resourceVersion"]);
     let version = TestOperation { path, value: json!(observed.meta().resource_version) };

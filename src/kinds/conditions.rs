@@ -3,6 +3,9 @@
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
+/// How many conditions there may be, those of others among them.
+pub const CONDITIONS: usize = 16;
+
 /// One condition as a kind claims it.
 #[derive(Clone, Debug)]
 pub struct Claim {

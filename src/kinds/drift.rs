@@ -87,10 +87,11 @@ fn projection(live: &Value, wanted: &Value) -> Value {
     }
 }
 
-/// What the API server tells the items of a list apart by: a name, or of a spread over topologies its two keys.
+/// What the API server tells the items of a list apart by: of owners the uid, else a name, or of a spread over topologies
+/// its two keys.
 pub fn name(item: &Value) -> Option<(&str, &str)> {
     let text = |key: &str| item.get(key)?.as_str();
-    text("name").map(|name| (name, "")).or_else(|| Some((text("topologyKey")?, text("whenUnsatisfiable")?)))
+    text("uid").or_else(|| text("name")).map(|name| (name, "")).or_else(|| Some((text("topologyKey")?, text("whenUnsatisfiable")?)))
 }
 
 /// A value without its empty parts.
@@ -137,6 +138,14 @@ mod tests {
         let wanted = json!({"replicas": 3, "empty": {}, "containers": [{"name": "a", "args": ["-m", "64"]}]});
         let live =
             json!({"replicas": 3, "strategy": "x", "containers": [{"name": "sidecar"}, {"name": "a", "args": ["-m", "64"], "tty": true}]});
+        assert!(differences(&live, &wanted).0.is_empty());
+    }
+
+    #[test]
+    fn owners_are_told_apart_by_uid() {
+        let wanted = json!({ "ownerReferences": [{ "name": "cache", "uid": "ours", "controller": true }] });
+        let live =
+            json!({ "ownerReferences": [{ "name": "cache", "uid": "theirs" }, { "name": "cache", "uid": "ours", "controller": true }] });
         assert!(differences(&live, &wanted).0.is_empty());
     }
 

@@ -42,9 +42,17 @@ impl Faults {
 /// Is it the key of a label: a name, with a DNS prefix or without?
 pub fn is_qualified(key: &str) -> bool {
     let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
+    !name.is_empty() && is_label_value(name) && prefix.is_none_or(|prefix| prefix.len() <= 253 && prefix.split('.').all(is_part))
+}
+
+/// Is it a DNS label, as a namespace's name?
+pub fn is_label(name: &str) -> bool {
+    name.len() <= 63 && is_part(name)
+}
+
+fn is_part(text: &str) -> bool {
     let lower: fn(char) -> bool = |c| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let label = |label: &str| ends(label, lower) && label.chars().all(|c| lower(c) || c == '-');
-    !name.is_empty() && is_label_value(name) && prefix.is_none_or(|prefix| prefix.len() <= 253 && prefix.split('.').all(label))
+    ends(text, lower) && text.chars().all(|c| lower(c) || c == '-')
 }
 
 /// Is it the value of a label?

@@ -2,7 +2,7 @@
 
 use super::intervention::{ANSWER, Intervention, about};
 use super::prose::beginning;
-use super::{Known, Served, Settings, Violation, claimed, plan, preview};
+use super::{Known, Served, Settings, Violation, claimed, plan, preview, question};
 use crate::machine::Word;
 use crate::machine::diagram::ChangeRow;
 use kube::core::object::HasStatus;
@@ -79,7 +79,7 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation
     let unclaimed = edits(review).into_iter().filter(|edit| busy(&edit.row.raises));
     violations.extend(unclaimed.map(|edit| Violation::busy(edit.row.field, edit.from, edit.to, &why)));
     let consequence = review.old.and_then(|_| K::consequence(&known, &plan, &raised));
-    let held = question(review).map(|question| question.about == about(&spec));
+    let held = asked(review).map(|question| question.about == about(&spec));
     if held == Some(false) {
         raised.insert(K::RENEWAL);
     }
@@ -88,9 +88,9 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation
     }
 }
 
-/// The question that is open on the object.
-fn question<'a, K: Served>(review: &Review<'a, K>) -> Option<&'a Intervention> {
-    review.old?.status()?.intervention.as_ref()
+/// The question that is open on the object before the write.
+fn asked<'a, K: Served>(review: &Review<'a, K>) -> Option<&'a Intervention> {
+    question::<K>(review.old?)
 }
 
 /// One field that a write changes, with both values.
@@ -130,7 +130,7 @@ fn planned<K: Served>(
         raised.insert(K::first_time());
     }
     let path: Vec<String> = preview::<K>(phase, &raised, success).into_iter().map(Word::text).collect();
-    let (fate, consequence) = match question(review) {
+    let (fate, consequence) = match asked(review) {
         // Nothing happens before it is answered.
         Some(question) if path.len() == 1 => {
             let ends = format!("to end it, answer {} or change more of the spec than replicas", question.legal());
@@ -151,7 +151,7 @@ fn answer_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violati
             title::<K>(&review.new.name_any())
         ));
     }
-    match question(review) {
+    match asked(review) {
         None => violations.push(Violation::invalid(
             &field,
             format!("no question is open; {answer} would answer nothing. Remove the annotation: {ANSWER}-"),

@@ -33,6 +33,7 @@ pub mod tangles;
 
 use crate::machine::{Machine, Role, Step, Word};
 pub use decide::{Decision, decide, preview};
+use intervention::{Intervention, id};
 use jiff::{SignedDuration, Timestamp};
 use kube::Resource;
 use kube::core::object::HasStatus;
@@ -126,14 +127,21 @@ pub fn plan<K: Kind>(object: &K::Object, settings: &Settings) -> Result<K::Plan,
 /// Where the machine starts: the state that the status claims, or the very start where that cannot be so, as in a status
 /// that somebody restored.
 pub fn claimed<K: Kind>(object: &K::Object) -> K::Phase {
-    let Some(status) = object.status() else { return K::START };
-    let phase = status.phase();
+    let phase = object.status().map_or(K::START, Status::phase);
     let so = match K::role(phase) {
-        Role::Asks => status.intervention.is_some(),
+        Role::Asks => question::<K>(object).is_some(),
         Role::Ends => object.meta().deletion_timestamp.is_some(),
         Role::Junction | Role::Works { .. } | Role::Rests => true,
     };
     if so { phase } else { K::START }
+}
+
+/// The question that is open on the object. One that was asked of another object, and came with a backup, is none; nor
+/// is one that somebody wrote into a status that does not ask.
+pub fn question<K: Kind>(object: &K::Object) -> Option<&Intervention> {
+    let status = object.status().filter(|status| K::role(status.phase()) == Role::Asks)?;
+    let own = |question: &&Intervention| question.id == id(object.meta().uid.as_deref().unwrap_or_default(), question.number);
+    status.intervention.as_ref().filter(own)
 }
 
 /// Everything that was read, at one moment.

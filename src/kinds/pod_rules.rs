@@ -1,6 +1,6 @@
 //! What the API server would refuse in the pods, and not in the object: told at the prompt, not by a roll-out that never comes.
 
-use super::faults::{Fault, Faults};
+use super::faults::{Fault, Faults, is_label};
 use super::pod_template::{PodMetadata, PodPlacement, PodTemplate, Strings};
 use k8s_openapi::api::core::v1::{Affinity, NodeSelectorTerm, PodAffinityTerm, Toleration, TopologySpreadConstraint};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
@@ -130,6 +130,27 @@ fn pod_term(faults: &mut Faults, at: &str, term: &PodAffinityTerm) {
     faults.key(&format!("{at}.topologyKey"), &term.topology_key);
     selected(faults, &format!("{at}.labelSelector"), term.label_selector.as_ref());
     selected(faults, &format!("{at}.namespaceSelector"), term.namespace_selector.as_ref());
+    for name in term.namespaces.iter().flatten() {
+        faults.unless(is_label(name), &format!("{at}.namespaces"), || format!("{name:?} is no name of a namespace"));
+    }
+    let (with, without) = (term.match_label_keys.as_deref().unwrap_or_default(), term.mismatch_label_keys.as_deref().unwrap_or_default());
+    label_keys(faults, &format!("{at}.matchLabelKeys"), with, term.label_selector.as_ref());
+    label_keys(faults, &format!("{at}.mismatchLabelKeys"), without, term.label_selector.as_ref());
+    for key in with.iter().filter(|key| without.contains(key)) {
+        faults.unless(false, &format!("{at}.mismatchLabelKeys"), || format!("{key:?} stands in matchLabelKeys too"));
+    }
+}
+
+/// Keys whose values are taken from the pod: they refine a selector.
+fn label_keys(faults: &mut Faults, at: &str, keys: &[String], selector: Option<&LabelSelector>) {
+    faults.unless(keys.is_empty() || selector.is_some(), at, || "it has a meaning only beside a labelSelector".into());
+    let labels = selector.and_then(|selector| selector.match_labels.as_ref());
+    let expressions = selector.and_then(|selector| selector.match_expressions.as_ref());
+    for key in keys {
+        faults.key(at, key);
+        let named = labels.is_some_and(|labels| labels.contains_key(key)) || expressions.into_iter().flatten().any(|of| of.key == *key);
+        faults.unless(!named, at, || format!("{key:?} stands in the labelSelector too"));
+    }
 }
 
 fn spread(faults: &mut Faults, at: &str, of: &TopologySpreadConstraint) {
@@ -147,6 +168,7 @@ fn spread(faults: &mut Faults, at: &str, of: &TopologySpreadConstraint) {
         }
     }
     selected(faults, &format!("{at}.labelSelector"), of.label_selector.as_ref());
+    label_keys(faults, &format!("{at}.matchLabelKeys"), of.match_label_keys.as_deref().unwrap_or_default(), of.label_selector.as_ref());
 }
 
 fn selected(faults: &mut Faults, at: &str, selector: Option<&LabelSelector>) {
@@ -171,7 +193,12 @@ fn expression(faults: &mut Faults, at: &str, (key, operator, values): (&str, &st
         "Gt" | "Lt" => faults.unless(count == 1, &at, || format!("{operator} takes exactly one, a whole number")),
         _ => {}
     }
-    if known == OF_PODS {
-        values.into_iter().flatten().for_each(|value| faults.value(&at, value));
+    let whole = ["Gt", "Lt"].contains(&operator);
+    for value in values.into_iter().flatten() {
+        if whole {
+            faults.unless(value.parse::<i64>().is_ok(), &at, || format!("{value:?} is no whole number"));
+        } else {
+            faults.value(&at, value);
+        }
     }
 }

@@ -60,9 +60,14 @@ pub fn is_ours(pod: &Pod, name: &str) -> bool {
     controller(pod).is_some_and(|owner| owner.kind == "ReplicaSet" && Some(&owner.name) == set.as_ref())
 }
 
-/// Does nobody control the pod, although it carries the labels of one of ours?
-pub fn is_stray(pod: &Pod) -> bool {
-    controller(pod).is_none()
+/// Why the pod is none of the Deployment `name`, although it carries the labels of one that is.
+pub fn strayed(pod: &Pod, name: &str) -> Option<String> {
+    let whose = match controller(pod) {
+        Some(_) if is_ours(pod, name) => return None,
+        Some(owner) => format!("{} {} controls it", owner.kind, owner.name),
+        None => "no ReplicaSet controls it".to_owned(),
+    };
+    Some(format!("{whose}, and it carries the labels of this object's pods; delete it, or take them off"))
 }
 
 /// What a pod's own condition says against it.

@@ -2,10 +2,12 @@
 //! today's types cannot hold, and a newer operator may have written words into the status that this one does not know.
 
 use super::Served;
+use super::status::Status;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use serde::Deserialize;
-use serde_json::{Error, Value, json};
+use serde_json::{Error, Map, Value, json};
 
-/// The object in `stored`. A status that cannot be read is left out, so that all is looked at afresh; a spec that cannot
+/// The object in `stored`. What cannot be read of a status is left out, so that it is looked at afresh; a spec that cannot
 /// be is left out and marked, so that nothing is made of it and a person is asked.
 ///
 /// # Errors
@@ -18,13 +20,30 @@ pub fn read<K: Served>(stored: &Value) -> Result<K::Object, Error> {
     })
 }
 
-/// The object in `stored`, without its status where that one cannot be read: a newer operator's words must not keep
-/// anybody from editing the spec.
+/// The object in `stored`, with what can be read of its status: a newer operator's words must not keep anybody from
+/// editing the spec, nor make this one forget what it knows.
 ///
 /// # Errors
 /// When the spec cannot be read.
 pub fn sound<K: Served>(stored: &Value) -> Result<K::Object, Error> {
-    K::Object::deserialize(stored).or_else(|fault| K::Object::deserialize(&without(stored, "status", Value::Null)).map_err(|_| fault))
+    K::Object::deserialize(stored)
+        .or_else(|fault| K::Object::deserialize(&without(stored, "status", legible::<K>(&stored["status"]))).map_err(|_| fault))
+}
+
+/// The fields of a status that can be read, each by itself, and of its conditions those that can.
+fn legible<K: Served>(status: &Value) -> Value {
+    let conditions = |items: &Vec<Value>| items.iter().filter(|item| Condition::deserialize(*item).is_ok()).cloned().collect();
+    let field = |name: &str, value: &Value| match value.as_array().filter(|_| name == "conditions") {
+        Some(items) => Some(conditions(items)),
+        None => Status::<K::Spec>::deserialize(&json!({ name: value })).is_ok().then(|| value.clone()),
+    };
+    let fields = || status.as_object().into_iter().flatten();
+    let mut read: Map<_, _> = fields().filter_map(|(name, value)| Some((name.clone(), field(name, value)?))).collect();
+    if read.len() < fields().count() {
+        // So the status is not yet what it should be, and is written until what nobody can read is gone.
+        read.remove("observedGeneration");
+    }
+    Value::Object(read)
 }
 
 fn without(stored: &Value, part: &str, empty: Value) -> Value {

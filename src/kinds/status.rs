@@ -1,6 +1,6 @@
 //! The status that every kind shares: the operator's claim, its memory, and its words for people.
 
-pub use super::conditions::{Claim, conditions};
+pub use super::conditions::{CONDITIONS, Claim, conditions};
 use super::intervention::Intervention;
 use crate::machine::{Machine, Word, schema};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
@@ -93,11 +93,11 @@ pub struct Status<S: Kept> {
     pub intervention: Option<Intervention>,
     /// The last moves, the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 10))]
+    #[schemars(length(max = HISTORY))]
     pub history: Vec<Move>,
     /// The same for programs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 16), transform = super::prose::strip, extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
+    #[schemars(length(max = CONDITIONS), transform = super::prose::strip, extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
     pub conditions: Vec<Condition>,
 }
 

@@ -10,6 +10,8 @@ pub trait Provable: Machine {
     fn possible(is_true: &dyn Fn(Self::Event) -> bool) -> bool;
     /// Is `event` still true after `step`, if the rest of the world stands still?
     fn remains(event: Self::Event, step: &Step<Self>) -> bool;
+    /// The facts that say that all is as it should be: where none is true, no phase that rests may stay.
+    const SETTLED: &'static [Self::Event];
 }
 
 /// What the proof went through and found.
@@ -23,7 +25,7 @@ pub struct Proof {
     pub faults: Vec<String>,
 }
 
-/// No junction is stuck, deletion wins, and in a world that stands still the machine comes to rest.
+/// No junction is stuck, deletion wins, and in a world that stands still the machine comes to rest, nowhere on a claim alone.
 pub fn every_set<M: Provable>() -> Proof {
     let mut proof = Proof::default();
     let mut faults: BTreeMap<String, u64> = BTreeMap::new();
@@ -50,7 +52,11 @@ fn follow<M: Provable>(start: M::Phase, mut facts: u64, steps: &mut u64) -> Opti
         let true_now = M::Event::ALL.iter().copied().filter(|event| facts & bit::<M>(*event) != 0);
         let step = M::step(phase, &true_now.collect());
         let Some(cause) = step.cause else {
-            return (M::role(phase) == Role::Junction).then(|| format!("{phase:?} is stuck"));
+            if M::role(phase) == Role::Junction {
+                return Some(format!("{phase:?} is stuck"));
+            }
+            let settled = M::SETTLED.iter().any(|fact| facts & bit::<M>(*fact) != 0);
+            return (M::role(phase) == Role::Rests && !settled).then(|| format!("{phase:?} rests on its own word"));
         };
         let wins = facts & bit::<M>(M::DELETION) != 0 && !deleting::<M>(phase);
         if wins && cause != M::DELETION {

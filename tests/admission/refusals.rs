@@ -1,6 +1,7 @@
 //! Golden refusals: what kubectl prints is made of these.
 
 use crate::desk::{ready, review, router, scale, with, write};
+use pointsman::kinds::intervention::id;
 use serde_json::{Value, json};
 
 const VALIDATE: &str = "/validate/memcached";
@@ -98,20 +99,25 @@ async fn an_edit_of_what_is_being_deleted_is_refused_as_busy() {
 
 #[tokio::test]
 async fn a_wrong_answer_is_refused_with_the_legal_ones() {
+    let old = with(ready("cache", 3), "/metadata/uid", json!("6f1c"));
+    let (id, other) = (id("6f1c", 1), id("6f1c", 2));
     let question = json!({
-        "generation": 1, "id": "k7m2q", "number": 1, "reason": "RolloutStuck", "message": "", "notDone": "", "runbook": "", "time": "2026-01-02T03:04:05Z",
+        "generation": 1, "id": id, "number": 1, "reason": "RolloutStuck", "message": "", "notDone": "", "runbook": "", "time": "2026-01-02T03:04:05Z",
         "about": "", "answers": [{ "verb": "retry", "effect": "", "risk": "None", "command": "" }],
     });
-    let old = with(with(ready("cache", 3), "/status/intervention", question), "/status/state", json!("HumanIntervention"));
+    let old = with(with(old, "/status/intervention", question), "/status/state", json!("HumanIntervention"));
     let answered =
         |answer: &str| write("UPDATE", "v1", &old, &with(old.clone(), "/metadata/annotations", json!({ "pointsman.dev/answer": answer })));
-    assert_eq!(judged(&answered("retry-k7m2q")).await["allowed"], true);
-    assert_eq!(
-        bullets(&judged(&answered("retry-aaaaa")).await),
-        [
-            "metadata.annotations[pointsman.dev/answer]: Forbidden: retry-aaaaa does not answer question k7m2q; the legal answers are: retry-k7m2q",
-        ]
-    );
+    assert_eq!(judged(&answered(&format!("retry-{id}"))).await["allowed"], true);
+    let wrong = format!("retry-{other} does not answer question {id}; the legal answers are: retry-{id}");
+    let field = "metadata.annotations[pointsman.dev/answer]: Forbidden";
+    assert_eq!(bullets(&judged(&answered(&format!("retry-{other}"))).await), [format!("{field}: {wrong}")]);
+    // A backup brought the question of another object: it asks nothing here.
+    let old = with(old.clone(), "/metadata/uid", json!("7a2d"));
+    let restored =
+        write("UPDATE", "v1", &old, &with(old.clone(), "/metadata/annotations", json!({ "pointsman.dev/answer": format!("retry-{id}") })));
+    let none = format!("no question is open; retry-{id} would answer nothing. Remove the annotation: pointsman.dev/answer-");
+    assert_eq!(bullets(&judged(&restored).await), [format!("{field}: {none}")]);
     let settled = ready("cache", 3);
     let unasked = with(settled.clone(), "/metadata/annotations", json!({ "pointsman.dev/answer": "retry-k7m2q" }));
     assert_eq!(

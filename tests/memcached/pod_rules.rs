@@ -28,6 +28,12 @@ fn spread(when: &str, least: i32, policy: &str) -> Value {
     json!({ "topologySpreadConstraints": [one] })
 }
 
+fn far(term: &Value) -> Value {
+    let mut term = term.clone();
+    term["topologyKey"] = json!("zone");
+    json!({ "affinity": { "podAntiAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": [term] } } })
+}
+
 fn tolerates(one: &Value) -> Value {
     json!({ "tolerations": [one] })
 }
@@ -40,6 +46,7 @@ fn what_the_api_server_takes_is_not_refused() {
         required(&json!([term("zone", "In", &json!(["a"])), term("cores", "Gt", &json!(["4"])), term("disk", "Exists", &Value::Null)])),
         near(100, "kubernetes.io/hostname"),
         spread("DoNotSchedule", 2, "Honor"),
+        far(&json!({ "namespaces": ["shop"], "labelSelector": {}, "matchLabelKeys": ["a"], "mismatchLabelKeys": ["b/c"] })),
     ];
     for spec in legal {
         assert_eq!(faults(&spec), Vec::<String>::new());
@@ -63,6 +70,19 @@ fn what_the_api_server_would_refuse_is_named_with_its_field() {
         (required(&json!([term("zone", "In", &json!([]))])), "matchExpressions[0].values: In needs at least one"),
         (near(500, "zone"), "preferredDuringSchedulingIgnoredDuringExecution[0].weight: 500 is not from 1 to 100"),
         (near(5, ""), "podAffinityTerm.topologyKey: \"\" is no key"),
+        (
+            far(&json!({ "namespaces": ["Bad_NS"] })),
+            "podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaces: \"Bad_NS\"",
+        ),
+        (far(&json!({ "labelSelector": {}, "matchLabelKeys": ["a b"] })), "[0].matchLabelKeys: \"a b\" is no key"),
+        (
+            far(&json!({ "labelSelector": {}, "matchLabelKeys": ["a"], "mismatchLabelKeys": ["a"] })),
+            "[0].mismatchLabelKeys: \"a\" stands in",
+        ),
+        (far(&json!({ "labelSelector": { "matchLabels": { "a": "b" } }, "matchLabelKeys": ["a"] })), "[0].matchLabelKeys: \"a\" stands in"),
+        (far(&json!({ "matchLabelKeys": ["a"] })), "[0].matchLabelKeys: it has a meaning only beside a labelSelector"),
+        (required(&json!([term("zone", "In", &json!(["x y z!"]))])), "matchExpressions[0].values: \"x y z!\" is no value of a label"),
+        (required(&json!([term("cores", "Gt", &json!(["abc"]))])), "matchExpressions[0].values: \"abc\" is no whole number"),
         (spread("ScheduleAnyway", 2, "Honor"), "spec.topologySpreadConstraints[0].minDomains: it has a meaning only"),
         (spread("DoNotSchedule", 2, "Bogus"), "nodeAffinityPolicy: \"Bogus\" is none of Honor, Ignore"),
     ];

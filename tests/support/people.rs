@@ -1,6 +1,7 @@
 //! What people and other programs do to the object, to its children and to the cluster.
 
-use super::run::Run;
+use super::rule::allows;
+use super::run::{RULE, Run};
 use super::world::{Live, turn};
 use super::writes::stranger;
 use super::{BAD_IMAGE, IMAGE, Object};
@@ -8,8 +9,9 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use pointsman::kinds::intervention::ANSWER;
 use pointsman::kinds::judge::{Review, Verdict, judge};
-use pointsman::kinds::memcached::Memcached;
+use pointsman::kinds::memcached::{Memcached, Phase};
 use pointsman::kinds::pod_template::{PodPlacement, PodTemplate};
+use pointsman::machine::Word;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -26,7 +28,8 @@ impl Run {
             0..=44 => self.edits(),
             45..=66 => self.answers(),
             67..=86 => self.meddles(),
-            87..=95 => self.takes_a_name(),
+            87..=93 => self.takes_a_name(),
+            94 | 95 => self.edits_the_status(),
             _ => self.world.quota = !self.world.quota,
         }
     }
@@ -81,6 +84,24 @@ impl Run {
         }
         let bypassed = self.dice.chance(10);
         self.store(&old, new, bypassed);
+    }
+
+    /// A hand on the status: another state, as far as the API server's rule lets it pass, or a part of it lost.
+    fn edits_the_status(&mut self) {
+        let Some(old) = self.world.object.clone() else { return };
+        let Some(mut status) = old.status.clone() else { return };
+        let state = self.dice.pick(Phase::ALL).text();
+        match self.dice.below(8) {
+            0 => status.deadline_time = None,
+            1 => status.last_good = None,
+            2 => status.applied = None,
+            3 => status.intervention = None,
+            _ if allows(&RULE, status.state.as_deref(), &state) => status.state = Some(state),
+            _ => {}
+        }
+        let mut new = (*old).clone();
+        new.status = Some(status);
+        self.store(&old, new, true);
     }
 
     /// Hands on the children.

@@ -14,7 +14,8 @@ use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, LazyLock};
 
-static RULE: LazyLock<String> = LazyLock::new(stored::rule::<Memcached>);
+/// The rule of the stored state, as the API server holds it.
+pub static RULE: LazyLock<String> = LazyLock::new(stored::rule::<Memcached>);
 static STATUS: LazyLock<Value> = LazyLock::new(|| schema::of_status(&Memcached::definition()));
 
 /// What happened in a run.

@@ -9,7 +9,7 @@ use crate::kinds::order::{Child, ChildRef, Order};
 use crate::kinds::pods::{condition, has_ended};
 use crate::kinds::reason::{Reason, Verb};
 use crate::kinds::status::Status;
-use crate::kinds::{Known, Observation, Violation, answer};
+use crate::kinds::{Known, Observation, Violation, answer, question};
 use crate::machine::{Machine, Role, Word};
 use jiff::SignedDuration;
 use k8s_openapi::api::apps::v1::Deployment;
@@ -27,7 +27,7 @@ pub fn events(seen: &Observation<Memcached>) -> BTreeSet<Event> {
 /// One arm per event, so that a new event does not compile until its fact is written.
 fn holds(event: Event, look: &Look<'_>) -> bool {
     let seen = look.seen;
-    let question = seen.object.status().and_then(|status| status.intervention.as_ref());
+    let question = question::<Memcached>(&seen.object);
     match event {
         Event::DeletionRequested => seen.object.meta().deletion_timestamp.is_some(),
         Event::SpecInvalid => look.wanted.is_err(),
@@ -209,6 +209,13 @@ impl Counts {
     }
 }
 
+/// The pods as the Deployment counts them; where it is out of sight, as they say themselves.
+pub fn counts(seen: &Observation<Memcached>) -> Counts {
+    let ready = pods_ready(seen);
+    let alone = Counts { total: pods_alive(seen), ready, available: ready, ..Counts::default() };
+    seen.children.deployment.ours().map_or(alone, Counts::of)
+}
+
 fn taken<T: Child>(slot: &Slot<T>, name: &str) -> Option<(ChildRef, String)> {
     match slot {
         Slot::Foreign { owner, .. } => Some((ChildRef { kind: T::KIND, name: name.to_owned() }, owner.clone())),
@@ -229,7 +236,7 @@ fn pods_alive(seen: &Observation<Memcached>) -> i32 {
 
 /// Pods that say of themselves that they are ready. The Deployment's counts follow them, a moment later: a pod that was
 /// replaced just now is still counted there.
-pub fn pods_ready(seen: &Observation<Memcached>) -> i32 {
+fn pods_ready(seen: &Observation<Memcached>) -> i32 {
     let says_so = |pod: &Pod| condition(pod, "Ready").is_some_and(|condition| condition.status == "True");
     let staying = seen.children.pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
     i32::try_from(staying.filter(|pod| says_so(pod)).count()).unwrap_or(i32::MAX)

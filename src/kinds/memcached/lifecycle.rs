@@ -56,6 +56,7 @@ impl State<Memcached> for Phase {
             },
             Phase::Ready => match event {
                 Event::ChildrenDrifted | Event::PodsLost => go(Phase::Degraded, effects),
+                Event::PodsPending => go(Phase::Updating, effects),
                 _ => Super,
             },
             Phase::Updating => match event {

@@ -10,6 +10,8 @@ use Event::{
 };
 
 impl Provable for Memcached {
+    const SETTLED: &'static [Event] = &[ChildrenReady, AllStopped];
+
     fn possible(is_true: &dyn Fn(Event) -> bool) -> bool {
         let one = |of: &[Event]| of.iter().filter(|event| is_true(**event)).count() == 1;
         let settled = is_true(ChildrenReady) || is_true(AllStopped);

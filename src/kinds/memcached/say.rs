@@ -1,6 +1,6 @@
 //! The status' words: for people, and the same for programs.
 
-use super::facts::{Counts, Look, pods_ready};
+use super::facts::{Look, counts};
 use super::trouble;
 use super::v1::{self, KeptSpec};
 use super::words::Phase;
@@ -19,11 +19,18 @@ const MESSAGE: usize = 120;
 pub fn report(status: &mut Status<KeptSpec>, look: &Look<'_>, phase: Phase) {
     let seen = look.seen;
     let message = message(status, look, phase);
-    status.message = Some(message.chars().take(MESSAGE).collect());
+    status.message = Some(fitting(&message));
     status.waiting_for = waiting_for(look, phase);
     let claims = claims(status, look, phase, &message);
     let generation = seen.object.meta().generation.unwrap_or_default();
     status.conditions = conditions(&status.conditions, claims, generation, seen.now);
+}
+
+/// A message that fits. A command that is cut off helps nobody, so a long one loses it whole; `waitingFor` has it.
+fn fitting(message: &str) -> String {
+    let fits = message.chars().count() <= MESSAGE;
+    let command = message.find("kubectl").filter(|_| !fits).unwrap_or(message.len());
+    message[..command].trim_end_matches([' ', ';', ':']).chars().take(MESSAGE).collect()
 }
 
 fn message(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase) -> String {
@@ -93,8 +100,7 @@ fn claims(status: &Status<KeptSpec>, look: &Look<'_>, phase: Phase, message: &st
     let claim = |name, holds, reason: &str, message: &str| Claim { name, holds, reason: reason.to_owned(), message: message.to_owned() };
     let ready = matches!(phase, Phase::Ready | Phase::Stopped);
     let working = matches!(phase, Phase::Creating | Phase::Scaling | Phase::Updating | Phase::Degraded);
-    // Pods serve on where the Deployment itself is out of sight.
-    let serving = look.seen.children.deployment.ours().map_or_else(|| pods_ready(look.seen), |live| Counts::of(live).available);
+    let serving = counts(look.seen).available;
     let (available, serves) = if serving > 0 { ("PodsServe", "at least one pod serves") } else { ("NoPodServes", "no pod serves") };
     let stalled = phase == Phase::HumanIntervention;
     let (current, why) = up_to_date(status, look, phase);

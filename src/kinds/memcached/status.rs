@@ -1,6 +1,6 @@
 //! Step -> status: what is remembered, and what is said.
 
-use super::facts::{Counts, Look};
+use super::facts::{Look, counts};
 use super::orders::live_template;
 use super::v1::KeptSpec;
 use super::words::{Effect, Event, Phase};
@@ -20,13 +20,17 @@ pub fn status(seen: &Observation<Memcached>, step: &Step<Memcached>) -> Status<K
         enter(&mut status, &look, step);
     }
     status.state = Some(step.next().text());
+    status.state_time.get_or_insert(Time(seen.now));
+    // A question ends with its state, also one that was written beside another state.
+    status.intervention = status.intervention.filter(|_| step.next() == Phase::HumanIntervention);
     remember_orders(&mut status, &look, step);
     remember_good(&mut status, step);
     if step.next() != Phase::Pending {
         count(&mut status, &look);
         progress(&mut status, &look, step);
-        // Without one nothing would ever be late.
-        status.deadline_time = status.deadline_time.take().or_else(|| deadline(&look, step.next()));
+        // Without one, or with one that no phase is given, nothing would ever be late.
+        let latest = deadline(&look, step.next());
+        status.deadline_time = status.deadline_time.take().map_or(latest.clone(), |stored| latest.map(|latest| latest.min(stored)));
         say::report(&mut status, &look, step.next());
     }
     status
@@ -39,12 +43,12 @@ fn enter(status: &mut Status<KeptSpec>, look: &Look<'_>, step: &Step<Memcached>)
     status.progress = None;
     status.deadline_time = deadline(look, next);
     // Where places are passed through, the first cause is the word for the whole move.
-    if Memcached::role(step.from()) != Role::Junction || status.reason.is_none() {
+    let passed = Memcached::role(step.from()) == Role::Junction && status.state == Some(step.from().text());
+    if !passed || status.reason.is_none() {
         status.reason = step.cause().map(Word::text);
     }
-    status.intervention = None;
     if next == Phase::HumanIntervention {
-        let number = status.questions.unwrap_or_default() + 1;
+        let number = status.questions.unwrap_or_default().saturating_add(1);
         let question = ask::question(look, step, number);
         status.questions = Some(number);
         status.reason = Some(question.reason.word());
@@ -89,7 +93,7 @@ fn rendered_anew(look: &Look<'_>) -> bool {
 
 fn count(status: &mut Status<KeptSpec>, look: &Look<'_>) {
     let object = &look.seen.object;
-    let counts = look.seen.children.deployment.ours().map(Counts::of).unwrap_or_default();
+    let counts = counts(look.seen);
     let selector: Vec<String> = children::selector(object).into_iter().map(|(key, value)| format!("{key}={value}")).collect();
     status.observed_generation = object.meta().generation;
     status.replicas = Some(counts.total);

@@ -1,11 +1,11 @@
 //! What goes wrong, in the words of those it happens to.
 
-use super::facts::Look;
+use super::facts::{Counts, Look};
 use super::{Memcached, orders};
 use crate::kinds::Observation;
 use crate::kinds::intervention::Evidence;
 use crate::kinds::order::Order;
-use crate::kinds::pods::{ended_long_ago, is_stray, trouble, unready};
+use crate::kinds::pods::{ended_long_ago, strayed, trouble, unready};
 use crate::kinds::status::WaitingFor;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
@@ -18,9 +18,6 @@ pub const WORDS: usize = 600;
 
 /// How much of what a pod waits on is said: an image's name alone may be as long as the schema allows.
 const WHAT: usize = 256;
-
-/// What is wrong with a stray pod.
-const STRAY: &str = "no ReplicaSet controls it, and it carries the labels of this object's pods; delete it, or take them off";
 
 /// Pods that will not become ready unless something changes.
 pub fn waiting_on_an_error(seen: &Observation<Memcached>) -> impl Iterator<Item = &Arc<Pod>> {
@@ -35,7 +32,8 @@ pub fn waiting_for(seen: &Observation<Memcached>) -> Vec<WaitingFor> {
     let pod = |pod: &Arc<Pod>, what: &str| wait("Pod".to_owned(), pod.name_any(), what);
     let pods = seen.children.pods.iter().filter(|pod| !ended_long_ago(pod, seen.now));
     let pods = pods.filter_map(|it| Some(pod(it, &trouble(it)?.what)));
-    let strays = seen.children.pods.iter().filter(|pod| is_stray(pod)).map(|it| pod(it, STRAY));
+    let name = seen.object.name_any();
+    let strays = seen.children.pods.iter().filter_map(|it| Some(pod(it, &strayed(it, &name)?)));
     refused.chain(deployment).chain(pods).chain(strays).take(QUOTED).collect()
 }
 
@@ -57,8 +55,24 @@ pub fn evidence(look: &Look<'_>) -> Vec<Evidence> {
     // A pod that runs and is never ready has no error; it is quoted after those that have one.
     let silent = pods().filter(|pod| trouble(pod).is_none());
     let silent = silent.filter_map(|pod| Some(quote("Pod", &pod.name_any(), &unready(pod)?)));
-    let strays = pods().filter(|pod| is_stray(pod)).map(|pod| quote("Pod", &pod.name_any(), STRAY));
-    refused.chain(drift(look)).chain(failing_deployment(seen)).chain(waiting.chain(silent).chain(strays).take(QUOTED)).collect()
+    let name = seen.object.name_any();
+    let strays = pods().filter_map(|pod| Some(quote("Pod", &pod.name_any(), &strayed(pod, &name)?)));
+    let said: Vec<Evidence> =
+        refused.chain(drift(look)).chain(failing_deployment(seen)).chain(waiting.chain(silent).chain(strays).take(QUOTED)).collect();
+    if said.is_empty() { short_of(look).into_iter().collect() } else { said }
+}
+
+/// Where nobody complains, the Deployment's own counts say what is missing.
+fn short_of(look: &Look<'_>) -> Option<Evidence> {
+    let deployment = look.seen.children.deployment.ours()?;
+    let Counts { updated, total, ready, available, .. } = Counts::of(deployment);
+    let wait = deployment.spec.as_ref().and_then(|spec| spec.min_ready_seconds).filter(|seconds| *seconds > 0);
+    let wait = wait.map(|seconds| format!("; its minReadySeconds is {seconds}")).unwrap_or_default();
+    let wanted = look.replicas();
+    let words = format!(
+        "of {wanted} wanted: replicas {total}, updatedReplicas {updated}, readyReplicas {ready}, availableReplicas {available}{wait}"
+    );
+    Some(quote("Deployment", &deployment.name_any(), &words))
 }
 
 fn failing_deployment(seen: &Observation<Memcached>) -> Option<Evidence> {
@@ -68,7 +82,7 @@ fn failing_deployment(seen: &Observation<Memcached>) -> Option<Evidence> {
     let words = if deployment.metadata.deletion_timestamp.is_some() {
         format!("it is being deleted, and held by its finalizers: {}", deployment.finalizers().join(", "))
     } else if deployment.spec.as_ref().and_then(|spec| spec.paused).unwrap_or_default() {
-        format!("its roll-out is paused; to go on: kubectl rollout resume deployment/{name} -n {namespace}")
+        format!("it is paused: kubectl rollout resume deployment/{name} -n {namespace}")
     } else {
         let failure = conditions().find(|condition| condition.type_ == "ReplicaFailure" && condition.status == "True")?;
         failure.message.clone().unwrap_or_else(|| failure.type_.clone())

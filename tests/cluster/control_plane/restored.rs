@@ -77,6 +77,116 @@ fn a_state_alone_is_filled_in_by_what_is_there() {
     assert!(answer.code == 1 && answer.err.contains("unsupported: 11211 -> 11311"), "{}", answer.err);
 }
 
+/// A state is a claim; where pods are not what was ordered, nobody may rest on it.
+#[test]
+fn a_ready_that_a_hand_wrote_is_looked_at() {
+    let _turn = shared();
+    let space = Space::new("claimed-ready");
+    space.memcached("cache", "{}");
+    space.ready("cache");
+    space.patch("cache", r#"{"image":"example.com/no-such:1"}"#).ok();
+    space.reaches("cache", "Updating", 30);
+    forge(&space, &json!({ "state": "Ready" }));
+    space.reaches("cache", "HumanIntervention", 60);
+    let history = space.history("cache");
+    assert!(history.contains(&"Ready -PodsPending-> Updating".to_owned()), "{history:?}");
+    assert_ne!(space.object("mc/cache")["status"]["lastGood"]["spec"]["image"], "example.com/no-such:1");
+}
+
+/// What cannot be read of a status, whoever wrote it, costs nothing beside it.
+#[test]
+fn a_status_that_is_illegible_in_part_is_remembered_otherwise() {
+    let _turn = shared();
+    let space = Space::new("illegible");
+    space.memcached("cache", "{replicas: 2}");
+    space.ready("cache");
+    let status = || space.object("mc/cache")["status"].clone();
+    let good = status()["lastGood"].clone();
+    let late = "9999-12-31T23:59:59Z";
+    forge(&space, &json!({ "stateTime": late }));
+    let theirs = json!({ "type": "Theirs", "status": "True", "reason": "So", "message": "", "lastTransitionTime": late });
+    let add = json!([{ "op": "add", "path": "/status/conditions/-", "value": theirs }]).to_string();
+    space.kubectl(&["patch", "mc/cache", "--subresource=status", "--type=json", "--patch", &add]).ok();
+    space.kubectl(&["delete", "deployment/cache"]).ok();
+    eventually(30, "the Deployment is there again", || space.kubectl(&["get", "deployment/cache"]).code == 0);
+    space.ready("cache");
+    let newer = json!({ "generation": 1, "id": "aaaaa", "number": 1, "reason": "OfALaterRelease", "message": "", "notDone": "",
+        "runbook": "", "answers": [], "time": "2026-01-01T00:00:00Z", "about": "" });
+    forge(&space, &json!({ "state": "HumanIntervention", "intervention": newer }));
+    eventually(30, "a question of another release is none", || status()["state"] == "Ready" && status()["intervention"].is_null());
+    assert_eq!(status()["lastGood"], good);
+    assert_eq!(status()["reason"], "ChildrenReady");
+    space.kubectl(&["scale", "mc/cache", "--replicas=3"]).ok();
+    space.ready("cache");
+    let conditions = status()["conditions"].clone();
+    assert!(conditions.as_array().is_some_and(|all| all.contains(&theirs)), "{conditions}");
+}
+
+/// A backup brings an object and its status: a question that was asked of the object before it is none of this one's.
+#[test]
+fn a_restored_question_is_looked_at_afresh() {
+    let _turn = shared();
+    let space = Space::new("restored-question");
+    space.memcached("cache", "{}");
+    space.ready("cache");
+    space.patch("cache", r#"{"maxConnections":2048}"#).ok();
+    space.ready("cache");
+    space.patch("cache", r#"{"image":"example.com/no-such:1"}"#).ok();
+    space.reaches("cache", "HumanIntervention", 60);
+    let mut backup = space.object("mc/cache");
+    space.kubectl(&["delete", "mc/cache", "--cascade=foreground"]).ok();
+    let status = backup["status"].take();
+    for field in ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"] {
+        backup["metadata"].as_object_mut().unwrap().remove(field);
+    }
+    space.apply(&backup.to_string()).ok();
+    let replace = json!({ "status": status }).to_string();
+    space.kubectl(&["patch", "mc/cache", "--subresource=status", "--type=merge", "--patch", &replace]).ok();
+    let asked = |object: &Value| object["status"]["intervention"]["id"].clone();
+    let first = status["intervention"]["id"].clone();
+    eventually(60, "the question is asked anew", || {
+        let now = space.object("mc/cache");
+        asked(&now).is_string() && asked(&now) != first
+    });
+    space.patch("cache", r#"{"image":null}"#).ok();
+    space.ready("cache");
+    assert_eq!(asked(&space.object("mc/cache")), Value::Null);
+}
+
+/// A question that another manager holds as well goes with its state.
+#[test]
+fn a_question_that_somebody_else_applied_goes_too() {
+    let _turn = shared();
+    let space = Space::new("held-question");
+    space.memcached("cache", "{}");
+    space.ready("cache");
+    space.patch("cache", r#"{"image":"example.com/no-such:1"}"#).ok();
+    space.reaches("cache", "HumanIntervention", 60);
+    let held = space.object("mc/cache")["status"]["intervention"].clone();
+    let theirs = json!({ "apiVersion": "cache.example.com/v1", "kind": "Memcached", "metadata": { "name": "cache" }, "status": { "intervention": held } });
+    let apply = ["apply", "--server-side", "--subresource=status", "--field-manager=backup", "--filename", "-"];
+    space.kubectl_with(&apply, &theirs.to_string()).ok();
+    space.patch("cache", r#"{"image":null}"#).ok();
+    space.ready("cache");
+    eventually(30, "the question is gone", || space.object("mc/cache")["status"]["intervention"].is_null());
+}
+
+/// Where others leave no room for ours, ours go first.
+#[test]
+fn conditions_of_others_leave_room_for_ours() {
+    let _turn = shared();
+    let space = Space::new("many-conditions");
+    space.memcached("cache", "{}");
+    space.ready("cache");
+    let theirs = |number: usize| json!({ "type": format!("Theirs{number}"), "status": "True", "reason": "So", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z" });
+    forge(&space, &json!({ "conditions": (0..16).map(theirs).collect::<Vec<_>>() }));
+    space.kubectl(&["scale", "mc/cache", "--replicas=2"]).ok();
+    space.ready("cache");
+    let conditions = space.object("mc/cache")["status"]["conditions"].as_array().unwrap().clone();
+    let theirs = conditions.iter().filter(|one| one["type"].as_str().unwrap().starts_with("Theirs")).count();
+    assert_eq!((conditions.len(), theirs), (16, 11));
+}
+
 /// A condition of another's is theirs, and costs us nothing.
 #[test]
 fn a_condition_of_somebody_else_is_left_alone() {

@@ -226,7 +226,7 @@ impl Space {
     }
 
     /// `kubectl wait` lists out of the API server's watch cache. Just after a definition has changed that is a new one, and may
-    /// lack an object that was made a moment before; kubectl calls it NotFound then, and is asked again for some seconds.
+    /// lack an object that was made a moment before; kubectl calls it `NotFound` then, and is asked again for some seconds.
     fn wait(&self, name: &str, what: &str, seconds: u64) -> Answer {
         let (began, object) = (Instant::now(), format!("mc/{name}"));
         loop {

@@ -32,7 +32,8 @@ fn limit(space: &Space, pod: &str) -> String {
     object["spec"]["containers"][0]["resources"]["limits"]["memory"].to_string()
 }
 
-/// Clients that hold a request which never ends: half a value each.
+/// Clients that hold a request which never ends: half a value each. The last ones are turned away, since memcached counts
+/// its own open files among its connections.
 fn hold_half_read(address: &str, count: usize) -> Vec<Client> {
     let half = vec![b'x'; 12 * 1024];
     let mut clients = Vec::new();
@@ -48,9 +49,8 @@ fn hold_half_read(address: &str, count: usize) -> Vec<Client> {
 }
 
 /// Fills with more than fits: the smallest items first, then the largest, so that both kinds of overhead are paid.
-fn fill(address: &str, memory: usize, item: usize) {
+fn fill(client: &mut Client, memory: usize, item: usize) {
     const BATCH: usize = 2000;
-    let mut client = Client::connect(address).unwrap();
     for batch in 0..memory / 48 / BATCH {
         let sets: Vec<String> = (0..BATCH).map(|number| format!("set {:x} 0 0 1\r\n1\r\n", batch * BATCH + number)).collect();
         client.send(sets.concat().as_bytes()).unwrap();
@@ -65,7 +65,7 @@ fn fill(address: &str, memory: usize, item: usize) {
     }
 }
 
-/// memcached counts open files, its own among them, where it says connections.
+/// At most so many open files are its own.
 const ITS_OWN_FILES: usize = 40;
 
 fn is_never_restarted(space: &Space, name: &str, spec: &str, memory_mib: u64, item_kib: usize, connections: usize) {
@@ -73,15 +73,17 @@ fn is_never_restarted(space: &Space, name: &str, spec: &str, memory_mib: u64, it
     space.ready(name);
     let (pod, address) = pods(space, name).remove(0);
     let address = format!("{address}:11211");
-    let held = hold_half_read(&address, connections - ITS_OWN_FILES);
-    fill(&address, usize::try_from(memory_mib).unwrap() << 20, item_kib << 10);
-    let again = hold_half_read(&address, 4);
+    let mut client = Client::connect(&address).unwrap();
+    let held = hold_half_read(&address, connections);
+    assert_eq!(held.len(), connections, "{name} was not offered so many connections");
+    fill(&mut client, usize::try_from(memory_mib).unwrap() << 20, item_kib << 10);
+    let stats = client.stats("").expect("it still answers");
+    let taken: usize = stats["curr_connections"].parse().unwrap();
     let (restarts, peak) = watched(space, &pod);
-    println!("{name}: {} connections held, peak {} MiB of limit {}", held.len() + again.len(), peak >> 20, limit(space, &pod));
+    println!("{name}: {taken} of {connections} connections held, peak {} MiB of limit {}", peak >> 20, limit(space, &pod));
     assert_eq!(restarts, 0, "{name} was restarted");
     assert!(peak > memory_mib << 20, "{name} was not full");
-    assert_eq!(held.len(), connections - ITS_OWN_FILES, "{name} took fewer connections than it was given");
-    assert!(Client::connect(&address).unwrap().stats("").is_ok_and(|stats| stats.contains_key("curr_items")), "{name} does not answer");
+    assert!(taken >= connections - ITS_OWN_FILES, "{name} took only {taken} connections");
 }
 
 #[test]
