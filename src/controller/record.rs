@@ -80,7 +80,7 @@ fn recorded(answer: Answer) -> Result<Recorded, Error> {
     }
 }
 
-/// Puts `status` in the place of the one that was seen; conditions of others stay, as many as there is room for.
+/// Puts `status` in the place of the one that was seen; conditions of others stay, as far as they can be read and there is room.
 fn replaced(observed: &impl Resource, mut status: Value, others: Vec<Value>) -> json_patch::Patch {
     if let Some(conditions) = status.get_mut("conditions").and_then(Value::as_array_mut) {
         conditions.extend(others);
