@@ -133,8 +133,8 @@ fn planned<K: Served>(
     let (fate, consequence) = match asked(review) {
         // Nothing happens before it is answered.
         Some(question) if path.len() == 1 => {
-            let ends = format!("to end it, answer {} or change more of the spec than replicas", question.legal());
-            (format!("held while {} asks; {ends}", question.reason.word()), String::new())
+            let ends = format!("{}, or answer {}", question.reason.remedy(), question.legal());
+            (format!("held while {} asks, since a count alone closes no question. {ends}", question.reason.word()), String::new())
         }
         _ => (path.join(" -> "), consequence.map(|text| format!("; {text}")).unwrap_or_default()),
     };

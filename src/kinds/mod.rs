@@ -33,6 +33,7 @@ pub mod tangles;
 
 use crate::machine::{Machine, Role, Step, Word};
 pub use decide::{Decision, decide, preview};
+use image::is_reference;
 use intervention::{Intervention, id};
 use jiff::{SignedDuration, Timestamp};
 use kube::Resource;
@@ -120,7 +121,7 @@ impl<K: Kind> Known<K> {
 /// # Errors
 /// Every rule that the spec breaks.
 pub fn plan<K: Kind>(object: &K::Object, settings: &Settings) -> Result<K::Plan, Vec<Violation>> {
-    let kept = object.status().and_then(|status| status.default_image.as_deref());
+    let kept = object.status().and_then(|status| status.default_image.as_deref()).filter(|image| is_reference(image));
     K::parse(&K::Spec::from(object), kept.unwrap_or(&settings.default_image))
 }
 
@@ -140,7 +141,11 @@ pub fn claimed<K: Kind>(object: &K::Object) -> K::Phase {
 /// is one that somebody wrote into a status that does not ask.
 pub fn question<K: Kind>(object: &K::Object) -> Option<&Intervention> {
     let status = object.status().filter(|status| K::role(status.phase()) == Role::Asks)?;
-    let own = |question: &&Intervention| question.id == id(object.meta().uid.as_deref().unwrap_or_default(), question.number);
+    let meta = object.meta();
+    let own = |question: &&Intervention| {
+        question.id == id(meta.uid.as_deref().unwrap_or_default(), question.number)
+            && question.generation <= meta.generation.unwrap_or_default()
+    };
     status.intervention.as_ref().filter(own)
 }
 

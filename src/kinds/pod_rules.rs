@@ -136,6 +136,7 @@ fn pod_term(faults: &mut Faults, at: &str, term: &PodAffinityTerm) {
     let (with, without) = (term.match_label_keys.as_deref().unwrap_or_default(), term.mismatch_label_keys.as_deref().unwrap_or_default());
     label_keys(faults, &format!("{at}.matchLabelKeys"), with, term.label_selector.as_ref());
     label_keys(faults, &format!("{at}.mismatchLabelKeys"), without, term.label_selector.as_ref());
+    named_twice(faults, &format!("{at}.matchLabelKeys"), with, term.label_selector.as_ref());
     for key in with.iter().filter(|key| without.contains(key)) {
         faults.unless(false, &format!("{at}.mismatchLabelKeys"), || format!("{key:?} stands in matchLabelKeys too"));
     }
@@ -144,10 +145,17 @@ fn pod_term(faults: &mut Faults, at: &str, term: &PodAffinityTerm) {
 /// Keys whose values are taken from the pod: they refine a selector.
 fn label_keys(faults: &mut Faults, at: &str, keys: &[String], selector: Option<&LabelSelector>) {
     faults.unless(keys.is_empty() || selector.is_some(), at, || "it has a meaning only beside a labelSelector".into());
+    for key in keys {
+        faults.key(at, key);
+    }
+}
+
+/// A key that the pod's value is asked for may not stand in the selector too. One whose value must differ may: so tenants
+/// keep apart from each other, and from nobody else.
+fn named_twice(faults: &mut Faults, at: &str, keys: &[String], selector: Option<&LabelSelector>) {
     let labels = selector.and_then(|selector| selector.match_labels.as_ref());
     let expressions = selector.and_then(|selector| selector.match_expressions.as_ref());
     for key in keys {
-        faults.key(at, key);
         let named = labels.is_some_and(|labels| labels.contains_key(key)) || expressions.into_iter().flatten().any(|of| of.key == *key);
         faults.unless(!named, at, || format!("{key:?} stands in the labelSelector too"));
     }
@@ -168,7 +176,9 @@ fn spread(faults: &mut Faults, at: &str, of: &TopologySpreadConstraint) {
         }
     }
     selected(faults, &format!("{at}.labelSelector"), of.label_selector.as_ref());
-    label_keys(faults, &format!("{at}.matchLabelKeys"), of.match_label_keys.as_deref().unwrap_or_default(), of.label_selector.as_ref());
+    let keys = of.match_label_keys.as_deref().unwrap_or_default();
+    label_keys(faults, &format!("{at}.matchLabelKeys"), keys, of.label_selector.as_ref());
+    named_twice(faults, &format!("{at}.matchLabelKeys"), keys, of.label_selector.as_ref());
 }
 
 fn selected(faults: &mut Faults, at: &str, selector: Option<&LabelSelector>) {
@@ -196,7 +206,8 @@ fn expression(faults: &mut Faults, at: &str, (key, operator, values): (&str, &st
     let whole = ["Gt", "Lt"].contains(&operator);
     for value in values.into_iter().flatten() {
         if whole {
-            faults.unless(value.parse::<i64>().is_ok(), &at, || format!("{value:?} is no whole number"));
+            let digits = value.chars().all(|c| c.is_ascii_digit()) && value.parse::<i64>().is_ok();
+            faults.unless(digits, &at, || format!("{value:?} is no whole number of at least 0"));
         } else {
             faults.value(&at, value);
         }

@@ -62,6 +62,9 @@ pub fn is_ours(pod: &Pod, name: &str) -> bool {
 
 /// Why the pod is none of the Deployment `name`, although it carries the labels of one that is.
 pub fn strayed(pod: &Pod, name: &str) -> Option<String> {
+    if has_ended(pod) || pod.metadata.deletion_timestamp.is_some() {
+        return None;
+    }
     let whose = match controller(pod) {
         Some(_) if is_ours(pod, name) => return None,
         Some(owner) => format!("{} {} controls it", owner.kind, owner.name),

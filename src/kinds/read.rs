@@ -3,7 +3,6 @@
 
 use super::Served;
 use super::status::Status;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use serde::Deserialize;
 use serde_json::{Error, Map, Value, json};
 
@@ -30,16 +29,17 @@ pub fn sound<K: Served>(stored: &Value) -> Result<K::Object, Error> {
         .or_else(|fault| K::Object::deserialize(&without(stored, "status", legible::<K>(&stored["status"]))).map_err(|_| fault))
 }
 
-/// The fields of a status that can be read, each by itself, and of its conditions those that can.
+/// The fields of a status that can be read, each by itself, and of its lists the items that can.
 fn legible<K: Served>(status: &Value) -> Value {
-    let conditions = |items: &Vec<Value>| items.iter().filter(|item| Condition::deserialize(*item).is_ok()).cloned().collect();
-    let field = |name: &str, value: &Value| match value.as_array().filter(|_| name == "conditions") {
-        Some(items) => Some(conditions(items)),
-        None => Status::<K::Spec>::deserialize(&json!({ name: value })).is_ok().then(|| value.clone()),
+    let is_legible = |name: &str, value: Value| Status::<K::Spec>::deserialize(&json!({ name: value })).is_ok();
+    let field = |name: &str, value: &Value| match value.as_array() {
+        Some(items) => Some(items.iter().filter(|item| is_legible(name, json!([item]))).cloned().collect()),
+        None => Some(value.clone()).filter(|value| is_legible(name, value.clone())),
     };
     let fields = || status.as_object().into_iter().flatten();
     let mut read: Map<_, _> = fields().filter_map(|(name, value)| Some((name.clone(), field(name, value)?))).collect();
-    if read.len() < fields().count() {
+    // Conditions may be somebody else's.
+    if fields().any(|(name, value)| name != "conditions" && read.get(name) != Some(value)) {
         // So the status is not yet what it should be, and is written until what nobody can read is gone.
         read.remove("observedGeneration");
     }

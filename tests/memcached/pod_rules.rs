@@ -46,6 +46,9 @@ fn what_the_api_server_takes_is_not_refused() {
         required(&json!([term("zone", "In", &json!(["a"])), term("cores", "Gt", &json!(["4"])), term("disk", "Exists", &Value::Null)])),
         near(100, "kubernetes.io/hostname"),
         spread("DoNotSchedule", 2, "Honor"),
+        far(
+            &json!({ "labelSelector": { "matchExpressions": [{ "key": "tenant", "operator": "Exists" }] }, "mismatchLabelKeys": ["tenant"] }),
+        ),
         far(&json!({ "namespaces": ["shop"], "labelSelector": {}, "matchLabelKeys": ["a"], "mismatchLabelKeys": ["b/c"] })),
     ];
     for spec in legal {
@@ -82,7 +85,7 @@ fn what_the_api_server_would_refuse_is_named_with_its_field() {
         (far(&json!({ "labelSelector": { "matchLabels": { "a": "b" } }, "matchLabelKeys": ["a"] })), "[0].matchLabelKeys: \"a\" stands in"),
         (far(&json!({ "matchLabelKeys": ["a"] })), "[0].matchLabelKeys: it has a meaning only beside a labelSelector"),
         (required(&json!([term("zone", "In", &json!(["x y z!"]))])), "matchExpressions[0].values: \"x y z!\" is no value of a label"),
-        (required(&json!([term("cores", "Gt", &json!(["abc"]))])), "matchExpressions[0].values: \"abc\" is no whole number"),
+        (required(&json!([term("cores", "Gt", &json!(["-5"]))])), "matchExpressions[0].values: \"-5\" is no whole number"),
         (spread("ScheduleAnyway", 2, "Honor"), "spec.topologySpreadConstraints[0].minDomains: it has a meaning only"),
         (spread("DoNotSchedule", 2, "Bogus"), "nodeAffinityPolicy: \"Bogus\" is none of Honor, Ignore"),
     ];

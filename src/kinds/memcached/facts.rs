@@ -35,7 +35,7 @@ fn holds(event: Event, look: &Look<'_>) -> bool {
         Event::SpecRenewed => question.is_some_and(|question| renewed(question, &seen.object)),
         Event::RetryAnswered => question.is_some_and(|question| question.answered(Verb::Retry, answer(&seen.object).map(String::as_str))),
         Event::ObstacleGone => question.is_some_and(|question| look.obstacle_gone(question.reason)),
-        Event::NeverReady => look.known.last_good.is_none(),
+        Event::NeverReady => seen.object.status().is_none_or(|status| status.last_good.is_none()),
         Event::TemplateChanged | Event::ReplicasChanged => look.changes.contains(&event),
         Event::AllStopped => look.settled && look.replicas() == 0,
         Event::ChildrenReady => look.settled && look.replicas() > 0,

@@ -151,12 +151,10 @@ fn below(part: &str, faults: Vec<Fault>) -> impl Iterator<Item = Violation> {
 
 fn reserved_labels(template: &PodTemplate) -> Option<Violation> {
     let labels: &Strings = &template.metadata.as_ref()?.labels;
-    let reserved =
-        |key: &&String| *key == "pod-template-hash" || ["app.kubernetes.io/", "pointsman.dev/"].iter().any(|ours| key.starts_with(ours));
-    let ours = labels.keys().find(reserved)?;
+    let ours = labels.keys().find(|key| key.starts_with("app.kubernetes.io/") || key.starts_with("pointsman.dev/"))?;
     Some(Violation::invalid(
         "spec.podTemplate.metadata.labels",
-        format!("{ours} is not yours to set: pods are found by such labels. Use a prefix of your own."),
+        format!("{ours} is the operator's: it finds its pods by such labels. Use a prefix of your own."),
     ))
 }
 

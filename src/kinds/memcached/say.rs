@@ -29,7 +29,7 @@ pub fn report(status: &mut Status<KeptSpec>, look: &Look<'_>, phase: Phase) {
 /// A message that fits. A command that is cut off helps nobody, so a long one loses it whole; `waitingFor` has it.
 fn fitting(message: &str) -> String {
     let fits = message.chars().count() <= MESSAGE;
-    let command = message.find("kubectl").filter(|_| !fits).unwrap_or(message.len());
+    let command = message.find("kubectl ").filter(|_| !fits).unwrap_or(message.len());
     message[..command].trim_end_matches([' ', ';', ':']).chars().take(MESSAGE).collect()
 }
 

@@ -121,7 +121,9 @@ fn progress(status: &mut Status<KeptSpec>, look: &Look<'_>, step: &Step<Memcache
     if ordered_late || !step.moved() && look.advanced() {
         status.deadline_time = deadline(look, phase);
     }
-    status.progress = status.progress.max(Some(look.progress()));
+    // Of another count, the Deployment divides its pods anew.
+    let recounted = look.changes.contains(&Event::ReplicasChanged);
+    status.progress = status.progress.filter(|_| !recounted).max(Some(look.progress()));
 }
 
 fn deadline(look: &Look<'_>, phase: Phase) -> Option<Time> {

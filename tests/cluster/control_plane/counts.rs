@@ -27,8 +27,8 @@ fn finish(space: &Space, name: &str) {
     let labels: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={}", value.as_str().unwrap())).collect();
     let wanted = usize::try_from(deployment["spec"]["replicas"].as_u64().unwrap()).unwrap();
     for number in space.object_list(&["pods"]).len()..wanted {
-        let (pod, labels) = (format!("{name}-{number}"), format!("--labels={}", labels.join(",")));
-        // Without one it would be a stray, and told as such.
+        let (pod, labels) = (format!("{name}-{number}"), format!("--labels={},pod-template-hash=1", labels.join(",")));
+        // Without one of the Deployment's it would be a stray, and told as such.
         let owner = json!({ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": format!("{name}-1"), "uid": "1", "controller": true });
         let overrides = format!("--overrides={}", json!({ "metadata": { "ownerReferences": [owner] } }));
         space.kubectl(&["run", &pod, "--image=example.com/any:1", &labels, &overrides]).ok();
