@@ -134,9 +134,8 @@ fn pod_term(faults: &mut Faults, at: &str, term: &PodAffinityTerm) {
         faults.unless(is_label(name), &format!("{at}.namespaces"), || format!("{name:?} is no name of a namespace"));
     }
     let (with, without) = (term.match_label_keys.as_deref().unwrap_or_default(), term.mismatch_label_keys.as_deref().unwrap_or_default());
-    label_keys(faults, &format!("{at}.matchLabelKeys"), with, term.label_selector.as_ref());
+    matched_keys(faults, &format!("{at}.matchLabelKeys"), with, term.label_selector.as_ref());
     label_keys(faults, &format!("{at}.mismatchLabelKeys"), without, term.label_selector.as_ref());
-    named_twice(faults, &format!("{at}.matchLabelKeys"), with, term.label_selector.as_ref());
     for key in with.iter().filter(|key| without.contains(key)) {
         faults.unless(false, &format!("{at}.mismatchLabelKeys"), || format!("{key:?} stands in matchLabelKeys too"));
     }
@@ -150,9 +149,10 @@ fn label_keys(faults: &mut Faults, at: &str, keys: &[String], selector: Option<&
     }
 }
 
-/// A key that the pod's value is asked for may not stand in the selector too. One whose value must differ may: so tenants
-/// keep apart from each other, and from nobody else.
-fn named_twice(faults: &mut Faults, at: &str, keys: &[String], selector: Option<&LabelSelector>) {
+/// Keys whose values must be the pod's own: they may not stand in the selector too. Those whose values must differ may: so
+/// tenants keep apart from each other, and from nobody else.
+fn matched_keys(faults: &mut Faults, at: &str, keys: &[String], selector: Option<&LabelSelector>) {
+    label_keys(faults, at, keys, selector);
     let labels = selector.and_then(|selector| selector.match_labels.as_ref());
     let expressions = selector.and_then(|selector| selector.match_expressions.as_ref());
     for key in keys {
@@ -177,8 +177,7 @@ fn spread(faults: &mut Faults, at: &str, of: &TopologySpreadConstraint) {
     }
     selected(faults, &format!("{at}.labelSelector"), of.label_selector.as_ref());
     let keys = of.match_label_keys.as_deref().unwrap_or_default();
-    label_keys(faults, &format!("{at}.matchLabelKeys"), keys, of.label_selector.as_ref());
-    named_twice(faults, &format!("{at}.matchLabelKeys"), keys, of.label_selector.as_ref());
+    matched_keys(faults, &format!("{at}.matchLabelKeys"), keys, of.label_selector.as_ref());
 }
 
 fn selected(faults: &mut Faults, at: &str, selector: Option<&LabelSelector>) {

@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 
 /// What a machine must say of its facts before anything can be proved over sets of them.
 pub trait Provable: Machine {
+    /// The facts that say that all is as it should be: where none is true, no phase that rests may stay.
+    const SETTLED: &'static [Self::Event];
+
     /// Can these facts be true together?
     fn possible(is_true: &dyn Fn(Self::Event) -> bool) -> bool;
     /// Is `event` still true after `step`, if the rest of the world stands still?
     fn remains(event: Self::Event, step: &Step<Self>) -> bool;
-    /// The facts that say that all is as it should be: where none is true, no phase that rests may stay.
-    const SETTLED: &'static [Self::Event];
 }
 
 /// What the proof went through and found.

@@ -21,13 +21,13 @@ use std::collections::BTreeSet;
 /// Every fact that is true.
 pub fn events(seen: &Observation<Memcached>) -> BTreeSet<Event> {
     let look = Look::at(seen);
-    Event::ALL.iter().copied().filter(|event| holds(*event, &look)).collect()
+    let question = question::<Memcached>(&seen.object);
+    Event::ALL.iter().copied().filter(|event| holds(*event, &look, question)).collect()
 }
 
 /// One arm per event, so that a new event does not compile until its fact is written.
-fn holds(event: Event, look: &Look<'_>) -> bool {
+fn holds(event: Event, look: &Look<'_>, question: Option<&Intervention>) -> bool {
     let seen = look.seen;
-    let question = question::<Memcached>(&seen.object);
     match event {
         Event::DeletionRequested => seen.object.meta().deletion_timestamp.is_some(),
         Event::SpecInvalid => look.wanted.is_err(),

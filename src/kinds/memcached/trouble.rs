@@ -32,8 +32,7 @@ pub fn waiting_for(seen: &Observation<Memcached>) -> Vec<WaitingFor> {
     let pod = |pod: &Arc<Pod>, what: &str| wait("Pod".to_owned(), pod.name_any(), what);
     let pods = seen.children.pods.iter().filter(|pod| !ended_long_ago(pod, seen.now));
     let pods = pods.filter_map(|it| Some(pod(it, &trouble(it)?.what)));
-    let name = seen.object.name_any();
-    let strays = seen.children.pods.iter().filter_map(|it| Some(pod(it, &strayed(it, &name)?)));
+    let strays = strays(seen).map(|(it, why)| pod(it, &why));
     refused.chain(deployment).chain(pods).chain(strays).take(QUOTED).collect()
 }
 
@@ -55,11 +54,16 @@ pub fn evidence(look: &Look<'_>) -> Vec<Evidence> {
     // A pod that runs and is never ready has no error; it is quoted after those that have one.
     let silent = pods().filter(|pod| trouble(pod).is_none());
     let silent = silent.filter_map(|pod| Some(quote("Pod", &pod.name_any(), &unready(pod)?)));
-    let name = seen.object.name_any();
-    let strays = pods().filter_map(|pod| Some(quote("Pod", &pod.name_any(), &strayed(pod, &name)?)));
+    let strays = strays(seen).map(|(pod, why)| quote("Pod", &pod.name_any(), &why));
     let said: Vec<Evidence> =
         refused.chain(drift(look)).chain(failing_deployment(seen)).chain(waiting.chain(silent).chain(strays).take(QUOTED)).collect();
     if said.is_empty() { short_of(look).into_iter().collect() } else { said }
+}
+
+/// Pods that are none of the Deployment's, and why.
+fn strays(seen: &Observation<Memcached>) -> impl Iterator<Item = (&Arc<Pod>, String)> {
+    let name = seen.object.name_any();
+    seen.children.pods.iter().filter_map(move |pod| Some((pod, strayed(pod, &name)?)))
 }
 
 /// Where nobody complains, the Deployment's own counts say what is missing.

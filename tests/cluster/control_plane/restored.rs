@@ -3,6 +3,31 @@
 use crate::harness::{Space, audit, eventually, shared};
 use serde_json::{Value, json};
 
+const EARLIER: &str = "2026-01-01T00:00:00Z";
+
+/// A namespace with a Memcached that is ready.
+fn ready(namespace: &str, spec: &str) -> Space {
+    let space = Space::new(namespace);
+    space.memcached("cache", spec);
+    space.ready("cache");
+    space
+}
+
+/// An image that nobody has ends in a question.
+fn until_asked(space: &Space) {
+    space.patch("cache", r#"{"image":"example.com/no-such:1"}"#).ok();
+    space.reaches("cache", "HumanIntervention", 60);
+}
+
+fn condition(name: &str, time: &str) -> Value {
+    json!({ "type": name, "status": "True", "reason": "So", "message": "", "lastTransitionTime": time })
+}
+
+fn add_condition(space: &Space, condition: &Value) {
+    let add = json!([{ "op": "add", "path": "/status/conditions/-", "value": condition }]).to_string();
+    space.kubectl(&["patch", "mc/cache", "--subresource=status", "--type=json", "--patch", &add]).ok();
+}
+
 fn forge(space: &Space, status: &Value) {
     let patch = json!({ "status": status }).to_string();
     space.kubectl(&["patch", "mc/cache", "--subresource=status", "--type=merge", "--patch", &patch]).ok();
@@ -12,9 +37,7 @@ fn forge(space: &Space, status: &Value) {
 #[test]
 fn a_state_that_cannot_be_so_is_looked_at_afresh() {
     let _turn = shared();
-    let space = Space::new("forged-claims");
-    space.memcached("cache", "{}");
-    space.ready("cache");
+    let space = ready("forged-claims", "{}");
     for state in ["HumanIntervention", "Deleting"] {
         forge(&space, &json!({ "state": state }));
         eventually(30, &format!("a false {state} is over"), || {
@@ -50,11 +73,8 @@ fn what_the_api_server_makes_of_a_spec_is_what_was_meant() {
 #[test]
 fn a_question_that_was_edited_by_hand_still_closes() {
     let _turn = shared();
-    let space = Space::new("edited-question");
-    space.memcached("cache", "{}");
-    space.ready("cache");
-    space.patch("cache", r#"{"image":"example.com/no-such:1"}"#).ok();
-    space.reaches("cache", "HumanIntervention", 60);
+    let space = ready("edited-question", "{}");
+    until_asked(&space);
     forge(&space, &json!({ "intervention": { "message": "I was here" } }));
     space.patch("cache", r#"{"image":null}"#).ok();
     space.ready("cache");
@@ -65,9 +85,7 @@ fn a_question_that_was_edited_by_hand_still_closes() {
 #[test]
 fn a_state_alone_is_filled_in_by_what_is_there() {
     let _turn = shared();
-    let space = Space::new("state-alone");
-    space.memcached("cache", "{}");
-    space.ready("cache");
+    let space = ready("state-alone", "{}");
     forge(&space, &json!({ "applied": null, "lastGood": null, "conditions": null, "history": null }));
     let status = || space.object("mc/cache")["status"].clone();
     eventually(30, "what is good is known", || {
@@ -81,9 +99,7 @@ fn a_state_alone_is_filled_in_by_what_is_there() {
 #[test]
 fn a_ready_that_a_hand_wrote_is_looked_at() {
     let _turn = shared();
-    let space = Space::new("claimed-ready");
-    space.memcached("cache", "{}");
-    space.ready("cache");
+    let space = ready("claimed-ready", "{}");
     space.patch("cache", r#"{"image":"example.com/no-such:1"}"#).ok();
     space.reaches("cache", "Updating", 30);
     forge(&space, &json!({ "state": "Ready" }));
@@ -97,15 +113,12 @@ fn a_ready_that_a_hand_wrote_is_looked_at() {
 #[test]
 fn a_status_that_is_illegible_in_part_is_remembered_otherwise() {
     let _turn = shared();
-    let space = Space::new("illegible");
-    space.memcached("cache", "{replicas: 2}");
-    space.ready("cache");
+    let space = ready("illegible", "{replicas: 2}");
     let status = || space.object("mc/cache")["status"].clone();
     let good = status()["lastGood"].clone();
     let late = "9999-12-31T23:59:59Z";
-    let theirs = json!({ "type": "Theirs", "status": "True", "reason": "So", "message": "", "lastTransitionTime": late });
-    let add = json!([{ "op": "add", "path": "/status/conditions/-", "value": theirs }]).to_string();
-    space.kubectl(&["patch", "mc/cache", "--subresource=status", "--type=json", "--patch", &add]).ok();
+    let theirs = condition("Theirs", late);
+    add_condition(&space, &theirs);
     space.kubectl(&["delete", "deployment/cache"]).ok();
     eventually(30, "the Deployment is there again", || space.kubectl(&["get", "deployment/cache"]).code == 0);
     space.ready("cache");
@@ -127,13 +140,10 @@ fn a_status_that_is_illegible_in_part_is_remembered_otherwise() {
 #[test]
 fn a_restored_question_is_looked_at_afresh() {
     let _turn = shared();
-    let space = Space::new("restored-question");
-    space.memcached("cache", "{}");
-    space.ready("cache");
+    let space = ready("restored-question", "{}");
     space.patch("cache", r#"{"maxConnections":2048}"#).ok();
     space.ready("cache");
-    space.patch("cache", r#"{"image":"example.com/no-such:1"}"#).ok();
-    space.reaches("cache", "HumanIntervention", 60);
+    until_asked(&space);
     let mut backup = space.object("mc/cache");
     space.kubectl(&["delete", "mc/cache", "--cascade=foreground"]).ok();
     let status = backup["status"].take();
@@ -141,8 +151,7 @@ fn a_restored_question_is_looked_at_afresh() {
         backup["metadata"].as_object_mut().unwrap().remove(field);
     }
     space.apply(&backup.to_string()).ok();
-    let replace = json!({ "status": status }).to_string();
-    space.kubectl(&["patch", "mc/cache", "--subresource=status", "--type=merge", "--patch", &replace]).ok();
+    forge(&space, &status);
     let asked = |object: &Value| object["status"]["intervention"]["id"].clone();
     let first = status["intervention"]["id"].clone();
     eventually(60, "the question is asked anew", || {
@@ -158,11 +167,8 @@ fn a_restored_question_is_looked_at_afresh() {
 #[test]
 fn a_question_that_somebody_else_applied_goes_too() {
     let _turn = shared();
-    let space = Space::new("held-question");
-    space.memcached("cache", "{}");
-    space.ready("cache");
-    space.patch("cache", r#"{"image":"example.com/no-such:1"}"#).ok();
-    space.reaches("cache", "HumanIntervention", 60);
+    let space = ready("held-question", "{}");
+    until_asked(&space);
     let held = space.object("mc/cache")["status"]["intervention"].clone();
     let theirs = json!({ "apiVersion": "cache.example.com/v1", "kind": "Memcached", "metadata": { "name": "cache" }, "status": { "intervention": held } });
     let apply = ["apply", "--server-side", "--subresource=status", "--field-manager=backup", "--filename", "-"];
@@ -176,10 +182,8 @@ fn a_question_that_somebody_else_applied_goes_too() {
 #[test]
 fn conditions_of_others_leave_room_for_ours() {
     let _turn = shared();
-    let space = Space::new("many-conditions");
-    space.memcached("cache", "{}");
-    space.ready("cache");
-    let theirs = |number: usize| json!({ "type": format!("Theirs{number}"), "status": "True", "reason": "So", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z" });
+    let space = ready("many-conditions", "{}");
+    let theirs = |number: usize| condition(&format!("Theirs{number}"), EARLIER);
     forge(&space, &json!({ "conditions": (0..16).map(theirs).collect::<Vec<_>>() }));
     space.kubectl(&["scale", "mc/cache", "--replicas=2"]).ok();
     space.ready("cache");
@@ -192,13 +196,10 @@ fn conditions_of_others_leave_room_for_ours() {
 #[test]
 fn a_condition_of_somebody_else_is_left_alone() {
     let _turn = shared();
-    let space = Space::new("their-condition");
-    space.memcached("cache", "{}");
-    space.ready("cache");
+    let space = ready("their-condition", "{}");
     space.all_told("cache");
-    let theirs = json!({ "type": "Theirs", "status": "True", "reason": "So", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z" });
-    let add = json!([{ "op": "add", "path": "/status/conditions/-", "value": theirs }]).to_string();
-    space.kubectl(&["patch", "mc/cache", "--subresource=status", "--type=json", "--patch", &add]).ok();
+    let theirs = condition("Theirs", EARLIER);
+    add_condition(&space, &theirs);
     let mark = audit::mark();
     space.kubectl(&["annotate", "mc/cache", "example.com/note=one"]).ok();
     std::thread::sleep(std::time::Duration::from_secs(2));

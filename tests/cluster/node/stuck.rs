@@ -12,7 +12,7 @@ fn more_connections_than_open_files_ends_in_memcacheds_own_words() {
     assert_eq!(question["reason"], "ProvisioningStuck");
     let evidence = question["evidence"].to_string();
     assert!(evidence.contains("failed to set rlimit for open files"), "{evidence}");
-    space.kubectl(&["patch", "mc/cache", "--type=merge", "--patch", r#"{"spec":{"maxConnections":1024}}"#]).ok();
+    space.patch("cache", r#"{"maxConnections":1024}"#).ok();
     space.ready("cache");
 }
 
@@ -22,14 +22,12 @@ fn a_missing_image_asks_in_the_pods_own_words_and_old_pods_keep_serving() {
     let space = Space::new("image");
     space.memcached("cache", "{replicas: 2}");
     space.ready("cache");
-    space
-        .kubectl(&["patch", "mc/cache", "--type=merge", "--patch", r#"{"spec":{"image":"docker.io/library/memcached:no-such-tag"}}"#])
-        .ok();
+    space.patch("cache", r#"{"image":"docker.io/library/memcached:no-such-tag"}"#).ok();
     space.reaches("cache", "HumanIntervention", 60);
     let status = space.object("mc/cache")["status"].clone();
     assert_eq!(status["intervention"]["reason"], "RolloutStuck");
     assert!(status["intervention"]["evidence"].to_string().contains("no-such-tag"), "{status}");
     assert_eq!(status["readyReplicas"], 2, "{status}");
-    space.kubectl(&["patch", "mc/cache", "--type=merge", "--patch", r#"{"spec":{"image":"docker.io/library/memcached:1.6.38"}}"#]).ok();
+    space.patch("cache", r#"{"image":"docker.io/library/memcached:1.6.38"}"#).ok();
     space.ready("cache");
 }
