@@ -2,6 +2,8 @@
 
 #[path = "admission/bodies.rs"]
 mod bodies;
+#[path = "admission/counted.rs"]
+mod counted;
 #[path = "admission/desk.rs"]
 mod desk;
 #[path = "admission/refusals.rs"]

@@ -2,7 +2,7 @@
 //! fail, and the sentence with which it fails.
 //!
 //! A patch is applied to a copy of the pure folders, which are a crate of their own there: nothing
-//! of the edges is compiled again. Its manifest is the real one, so it takes the dependencies as
+//! of the edges is compiled again, but for the election, which is pure too. Its manifest is the real one, so it takes the dependencies as
 //! they are compiled already.
 
 use std::fs;
@@ -60,10 +60,10 @@ fn copy(from: &Path, to: &Path) {
 fn plant(place: &Path) {
     let _ = fs::remove_dir_all(place.join("src"));
     let _ = fs::remove_dir_all(place.join("tests"));
-    for folder in ["src/machine", "src/kinds", "tests/support", "tests/memcached"] {
+    for folder in ["src/machine", "src/kinds", "tests/support", "tests/soundness", "tests/memcached", "tests/election"] {
         copy(&root().join(folder), &place.join(folder));
     }
-    for test in ["soundness", "simulation"] {
+    for test in ["soundness", "simulation", "election"] {
         let file = format!("tests/{test}.rs");
         fs::copy(root().join(&file), place.join(&file)).expect("a test is copied");
     }
@@ -80,7 +80,14 @@ fn plant(place: &Path) {
     };
     renamed("Cargo.lock");
     renamed("Cargo.toml");
-    fs::write(place.join("src/lib.rs"), "//! The pure folders alone.\npub mod kinds;\npub mod machine;\n").expect("the library is written");
+    let election = ["claim", "election"].map(|file| format!("src/controller/lease/{file}.rs"));
+    fs::create_dir_all(place.join("src/controller/lease")).expect("a folder is made");
+    for file in election {
+        fs::copy(root().join(&file), place.join(&file)).expect("a part of the election is copied");
+    }
+    let election = "/// The election.\npub mod controller {\n    /// Its Lease.\n    pub mod lease {\n        pub mod claim;\n        pub mod election;\n    }\n}\n";
+    let library = format!("//! The pure folders alone.\n{election}pub mod kinds;\npub mod machine;\n");
+    fs::write(place.join("src/lib.rs"), library).expect("the library is written");
 }
 
 fn run(place: &Path, program: &str, arguments: &[&str]) -> Output {

@@ -24,7 +24,7 @@ fn begin(seed: u64, lag: usize) -> Run {
     let mut object = object("cache", spec);
     // Somebody knows the first question's name, and answers it before it is asked.
     let early = format!("retry-{}", pointsman::kinds::intervention::id("uid-of-cache", 1));
-    object.metadata.annotations = Some([(pointsman::kinds::intervention::ANSWER.to_owned(), early)].into());
+    object.metadata.annotations = Some([(pointsman::kinds::annotations::ANSWER.to_owned(), early)].into());
     if dice.chance(8) {
         object.metadata.deletion_timestamp =
             Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time("2026-01-01T00:00:00Z".parse().expect("a time")));
@@ -59,13 +59,26 @@ fn disturbed(run: &mut Run, ticks: u32) {
         if run.dice.chance(75) {
             run.look();
         }
+        run.fights_on();
+    }
+}
+
+/// A roll-out that fails, and somebody who has it rolled back.
+fn comes_back(run: &mut Run) {
+    run.world.quota = false;
+    run.strangers_go();
+    run.breaks();
+    for _ in 0..80 {
+        run.remember();
+        tick(run);
+        run.look();
+        run.wants_it_back();
     }
 }
 
 /// Left alone, the run comes to rest: nothing can happen, nothing is written, whatever time it is.
 fn left_alone(run: &mut Run) {
-    run.crashes = 0;
-    run.world.quota = false;
+    (run.crashes, run.fight, run.world.quota) = (0, 0, false);
     if run.dice.chance(50) {
         run.strangers_go();
     }
@@ -118,7 +131,14 @@ struct Total {
 /// Runs one seed, without and with caches that are behind.
 fn run(seed: u64, lag: usize, total: &mut Total) {
     let mut run = begin(seed, lag);
-    disturbed(&mut run, 160);
+    disturbed(&mut run, 130);
+    if seed.is_multiple_of(4) {
+        comes_back(&mut run);
+        disturbed(&mut run, 40);
+    }
+    if seed.is_multiple_of(8) {
+        comes_back(&mut run);
+    }
     if seed.is_multiple_of(3) {
         // Often while something is being repaired.
         if run.dice.chance(70) {

@@ -4,9 +4,10 @@
 //! came, byte for byte.
 
 use super::limits::{self, CONVERSION_BYTES, Fault, read};
-use crate::kinds::{Served, Visitor, visit};
+use crate::kinds::of_each;
+use crate::telemetry::Webhook;
 use axum::extract::{Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use kube::Resource;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -26,19 +27,26 @@ pub struct Convertible {
     convert: fn(&Value, &str) -> Option<Value>,
 }
 
-/// Every kind.
-pub fn table() -> Vec<Convertible> {
-    struct Table(Vec<Convertible>);
-    impl Visitor for Table {
-        fn kind<K: Served>(&mut self) {
-            let versions = K::definition().spec.versions.into_iter().map(|version| version.name).collect();
-            let (group, kind) = (K::Object::group(&()).into(), K::Object::kind(&()).into());
-            self.0.push(Convertible { group, kind, versions, convert: K::convert });
-        }
+/// All that converting needs.
+pub struct Converter {
+    table: Vec<Convertible>,
+    webhook: Webhook,
+}
+
+impl Converter {
+    /// For every kind, at this path.
+    pub fn new(path: &str) -> Self {
+        Converter { table: table(), webhook: Webhook::converting(path) }
     }
-    let mut table = Table(Vec::new());
-    visit(&mut table);
-    table.0
+}
+
+/// Every kind.
+fn table() -> Vec<Convertible> {
+    of_each!(K: Convertible => {
+        let versions = K::definition().spec.versions.into_iter().map(|version| version.name).collect();
+        let (group, kind) = (K::Object::group(&()).into(), K::Object::kind(&()).into());
+        Convertible { group, kind, versions, convert: K::convert }
+    })
 }
 
 #[derive(Deserialize)]
@@ -96,10 +104,14 @@ impl Serialize for Converted<'_> {
 }
 
 /// `POST /convert`.
-pub async fn convert(State(table): State<Arc<Vec<Convertible>>>, request: Request) -> Result<Response, Fault> {
+pub async fn convert(State(converter): State<Arc<Converter>>, request: Request) -> Response {
+    converter.webhook.answers(async { reviewed(&converter.table, request).await.into_response() }).await
+}
+
+async fn reviewed(table: &[Convertible], request: Request) -> Result<Response, Fault> {
     let body = read(request, CONVERSION_BYTES).await?;
     let asked = limits::asked(&body.bytes, API_VERSION, KIND)?;
-    let response = answered(&table, &asked);
+    let response = answered(table, &asked);
     tracing::debug!(objects = asked.objects.len(), to = asked.desired, message = response.result.message, "converted");
     Ok(super::json(&ReviewAnswered { api_version: API_VERSION, kind: KIND, response }))
 }

@@ -1,8 +1,8 @@
 //! What is read at all, and how long it is waited for.
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::Request;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use futures::StreamExt;
@@ -27,9 +27,18 @@ pub const CONVERSION_BYTES: usize = 16 * MIB;
 /// reaches the port can take. Further requests wait.
 const HELD_BYTES: usize = 16 * MIB;
 
-/// How long a body may take to arrive, waiting for room included: twice what the API server waits
-/// for a verdict.
-const ARRIVAL: Duration = Duration::from_secs(10);
+/// A body of up to so much is small, as nearly every review is.
+const SMALL_BYTES: usize = 256 * 1024;
+
+/// How much of small bodies is held at once: they have room of their own, so that large ones that come slowly keep none of
+/// them waiting.
+const SMALL_HELD_BYTES: usize = 8 * MIB;
+
+/// How long a body may wait for room: twice what the API server waits for a verdict.
+const TURN: Duration = Duration::from_secs(10);
+
+/// How long it may take to arrive then. The API server sends it in one go; who is slower gives the room back soon.
+const ARRIVAL: Duration = Duration::from_secs(3);
 
 /// How much of a body is read in order to answer its sender.
 const FORGOTTEN_BYTES: usize = 64 * MIB;
@@ -37,7 +46,8 @@ const FORGOTTEN_BYTES: usize = 64 * MIB;
 /// What one permit stands for; so many small requests are read at once.
 const PERMIT_BYTES: usize = 16 * 1024;
 
-static HELD: Semaphore = Semaphore::const_new(HELD_BYTES / PERMIT_BYTES);
+static SMALL: Semaphore = Semaphore::const_new(SMALL_HELD_BYTES / PERMIT_BYTES);
+static LARGE: Semaphore = Semaphore::const_new(HELD_BYTES / PERMIT_BYTES);
 
 /// A request that gets no verdict, and the sentence that says why.
 #[derive(Debug)]
@@ -78,23 +88,27 @@ pub struct Held {
 /// Why it was not read.
 pub async fn read(request: Request, limit: usize) -> Result<Held, Fault> {
     let announced = announced(&request, limit);
-    let late = |_| Fault::new(StatusCode::REQUEST_TIMEOUT, format!("the body did not arrive within {} s", ARRIVAL.as_secs()));
-    timeout(ARRIVAL, arrive(request.into_body(), announced, limit)).await.map_err(late)?
-}
-
-async fn arrive(body: Body, announced: Result<usize, Fault>, limit: usize) -> Result<Held, Fault> {
+    let body = request.into_body();
+    let late = |time: Duration, what: &str| Fault::new(StatusCode::REQUEST_TIMEOUT, format!("{what} within {} s", time.as_secs()));
+    let slow = |_| late(ARRIVAL, "the body did not arrive");
     let announced = match announced {
         Ok(announced) => announced,
-        Err(fault) => return collect(body, 0).await.and(Err(fault)),
+        Err(fault) => return timeout(ARRIVAL, collect(body, 0)).await.map_err(slow)?.and(Err(fault)),
     };
-    // The quotient is at most CONVERSION_BYTES / PERMIT_BYTES.
-    let permits = u32::try_from(announced.div_ceil(PERMIT_BYTES).max(1)).unwrap_or(u32::MAX);
-    // The semaphore is a static that nobody closes.
-    let room = HELD.acquire_many(permits).await.expect("the semaphore is open");
-    match collect(body, limit).await? {
+    let room = timeout(TURN, room(announced)).await.map_err(|_| late(TURN, "there was no room for the body"))?;
+    match timeout(ARRIVAL, collect(body, limit)).await.map_err(slow)?? {
         Some(bytes) => Ok(Held { bytes, _room: room }),
         None => Err(too_large(limit)),
     }
+}
+
+/// Room for a body that says that it is so long.
+async fn room(announced: usize) -> SemaphorePermit<'static> {
+    let held = if announced <= SMALL_BYTES { &SMALL } else { &LARGE };
+    // The quotient is at most CONVERSION_BYTES / PERMIT_BYTES.
+    let permits = u32::try_from(announced.div_ceil(PERMIT_BYTES).max(1)).unwrap_or(u32::MAX);
+    // Both semaphores are statics that nobody closes.
+    held.acquire_many(permits).await.expect("the semaphore is open")
 }
 
 /// The body, or nothing where it is over `limit`. What is over is still read, and forgotten: a
@@ -124,7 +138,8 @@ fn announced(request: &Request, limit: usize) -> Result<usize, Fault> {
         let text = format!("a review is application/json, not {kind:?}");
         return Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
     }
-    let announced = header(CONTENT_LENGTH).and_then(|length| length.parse().ok()).unwrap_or(limit);
+    let length = request.body().size_hint().upper();
+    let announced = length.map_or(limit, |length| usize::try_from(length).unwrap_or(usize::MAX));
     if announced > limit { Err(too_large(limit)) } else { Ok(announced) }
 }
 

@@ -1,59 +1,72 @@
 //! EDGE: HTTP in, verdict out.
 //!
-//! It knows no client: what it has to look up is handed in. `limits` reads a body or says why not,
-//! `validate` judges one write, `convert` changes the version of objects, `refusal` is the form of a
-//! refusal, `tls` listens. A new kind needs nothing here: `main` adds it by [`Webhooks::kind`], and
-//! the conversion finds it by [`crate::kinds::visit`].
+//! It knows no client: what it has to look up is handed in. `limits` reads a body or says why not, `validate` judges one
+//! write, `unreadable` says what of it cannot be read, `risk` asks who may give an answer that can lose data, `convert` changes
+//! the version of objects, `refusal` is the form of a refusal, `tls` listens, and `connections` says to how many. A new kind
+//! needs nothing here: `program` adds it by [`Webhooks::kind`], and the conversion finds it by [`crate::kinds::visit`].
 
+mod connections;
 mod convert;
 pub mod limits;
 mod refusal;
+pub mod risk;
 pub mod tls;
+mod unreadable;
 mod validate;
 
 use crate::kinds::{Kind, Served, Settings};
+use crate::telemetry::Webhook;
 use axum::Router;
 use axum::extract::OriginalUri;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use futures::future::BoxFuture;
 use limits::Fault;
+use risk::MayAnswer;
 use serde::Serialize;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 
-/// Looks an object up by namespace and name, without asking the API server.
-pub type Find<K> = Arc<dyn Fn(&str, &str) -> Option<Arc<<K as Kind>::Object>> + Send + Sync>;
+/// Looks an object up by namespace and name, without asking the API server. It may take a while before all are known.
+pub type Find<K> = Arc<dyn Fn(String, String) -> BoxFuture<'static, Option<Arc<<K as Kind>::Object>>> + Send + Sync>;
 
-/// Says what is still missing before the operator is ready: one sentence each.
+/// Says what stands in the world for an object, as far as that is known at once.
+pub type Survey<K> = Arc<dyn Fn(<K as Kind>::Object) -> BoxFuture<'static, Option<<K as Kind>::Ground>> + Send + Sync>;
+
+/// Says what is still missing before the webhooks can be called, or that they should not be any more: one sentence each.
 pub type Missing = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
 
 /// Every path that the API server and the kubelet ask.
 pub struct Webhooks {
     routes: Router,
     watched: Arc<[String]>,
+    may_answer: MayAnswer,
 }
 
 impl Webhooks {
-    /// The conversion of every kind; `watched` are the namespaces that are looked after, none: all.
-    pub fn new(watched: &[String]) -> Self {
-        let convertible = Arc::new(convert::table());
-        let routes = Router::new().route("/convert", post(convert::convert).with_state(convertible));
-        Webhooks { routes, watched: watched.into() }
+    /// The conversion of every kind; `watched` are the namespaces that are looked after, none: all; `may_answer` tells who may
+    /// answer a question at the risk of data.
+    pub fn new(watched: &[String], may_answer: MayAnswer) -> Self {
+        const PATH: &str = "/convert";
+        let converter = Arc::new(convert::Converter::new(PATH));
+        let routes = Router::new().route(PATH, post(convert::convert).with_state(converter));
+        Webhooks { routes, watched: watched.into(), may_answer }
     }
 
     /// Adds the judgement of one kind's writes.
-    #[must_use]
-    pub fn kind<K: Served>(self, settings: Settings, find: Find<K>) -> Self {
-        let gate = Arc::new(validate::Gate { settings, find, watched: self.watched.clone() });
+    pub fn kind<K: Served>(&mut self, settings: Settings, find: Find<K>, survey: Survey<K>) {
+        let (watched, may_answer) = (self.watched.clone(), self.may_answer.clone());
         let path = format!("/validate/{}", K::PATH);
-        Webhooks { routes: self.routes.route(&path, post(validate::validate::<K>).with_state(gate)), ..self }
+        let gate = Arc::new(validate::Gate { settings, find, survey, watched, may_answer, webhook: Webhook::judging(&path) });
+        self.routes = std::mem::take(&mut self.routes).route(&path, post(validate::validate::<K>).with_state(gate));
     }
 
     /// The finished router.
-    pub fn router(self, missing: Missing) -> Router {
-        self.routes
+    pub fn router(&self, missing: Missing) -> Router {
+        let routes = self.routes.clone();
+        routes
             .route("/healthz", get(async || "ok\n"))
             .route("/readyz", get(async move || readiness(&missing())))
             .method_not_allowed_fallback(async |method: Method, OriginalUri(uri): OriginalUri| {

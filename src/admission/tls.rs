@@ -1,8 +1,13 @@
-//! Listening: HTTP/1.1 and HTTP/2 over TLS, with keys that may change while it runs.
+//! Listening: HTTP/1.1 over TLS, with keys that may change while it runs. The API server calls webhooks with nothing newer, so
+//! that its calls spread over replicas.
 
+use super::connections::Limited;
 use axum::Router;
+use axum::extract::Request;
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
+use axum::middleware::{self, Next};
 use axum_server::Handle;
-use axum_server::accept::NoDelayAcceptor;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use hyper_util::rt::TokioTimer;
 use rustls::ServerConfig;
@@ -15,8 +20,12 @@ use tokio::sync::watch;
 /// How long requests that run at shutdown may take: the API server waits 5 s for a verdict.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How long a client may take to send its headers, and to answer a ping.
-const SILENCE: Duration = Duration::from_secs(10);
+/// How long a client may take to shake hands.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// How long a client may take until its headers are sent, from the answer before on. The API server closes a connection that
+/// it has not used for 90 s. Were this less, its next call could meet the connection in the moment of its end, and be lost.
+const SILENCE: Duration = Duration::from_secs(100);
 
 /// Listens on `address`. On a host without IPv6 the wildcard of IPv6 becomes that of IPv4.
 ///
@@ -38,6 +47,21 @@ fn fallback(address: SocketAddr, fault: &io::Error) -> Option<SocketAddr> {
     (without && any).then(|| (Ipv4Addr::UNSPECIFIED, address.port()).into())
 }
 
+/// While `is_parting`, asks every client that calls to connect anew next time: soon it is to call another replica, and a
+/// request that meets a connection in the moment of its end is lost.
+pub fn parting(router: Router, is_parting: impl Fn() -> bool + Clone + Send + Sync + 'static) -> Router {
+    router.layer(middleware::from_fn(move |request: Request, next: Next| {
+        let parts = is_parting();
+        async move {
+            let mut response = next.run(request).await;
+            if parts {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            response
+        }
+    }))
+}
+
 /// Serves until `shutdown`, then lets running requests end.
 ///
 /// # Errors
@@ -49,11 +73,10 @@ pub async fn serve(
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
     let config = RustlsConfig::from_config(keys.borrow_and_update().clone());
-    let acceptor = RustlsAcceptor::new(config.clone()).acceptor(NoDelayAcceptor::new());
+    let acceptor = RustlsAcceptor::new(config.clone()).handshake_timeout(HANDSHAKE).acceptor(Limited::default());
     let handle = Handle::new();
-    let mut server = axum_server::from_tcp(listener)?.acceptor(acceptor).handle(handle.clone());
+    let mut server = axum_server::from_tcp(listener)?.acceptor(acceptor).handle(handle.clone()).http1_only();
     server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(SILENCE);
-    server.http_builder().http2().timer(TokioTimer::new()).keep_alive_interval(SILENCE * 3).keep_alive_timeout(SILENCE);
     let swap = async {
         while keys.changed().await.is_ok() {
             config.reload_from_config(keys.borrow_and_update().clone());

@@ -1,17 +1,23 @@
 //! May this write pass? One `AdmissionReview` in, one out.
 
-use super::limits::{self, Fault, REVIEW_BYTES, read};
-use super::{Find, refusal};
-use crate::kinds::judge::{Review, Verdict, judge, unwatched};
-use crate::kinds::read::sound;
-use crate::kinds::{Served, Settings, Violation, answer};
-use crate::telemetry;
+use super::limits::{self, Fault, REVIEW_BYTES};
+use super::risk::{self, MayAnswer};
+use super::unreadable::unreadable;
+use super::{Find, Survey, refusal};
+use crate::kinds::annotations::answer;
+use crate::kinds::judge::{Verdict, judge, unwatched};
+use crate::kinds::read::{read, sound};
+use crate::kinds::review::Review;
+use crate::kinds::{Served, Settings, Violation};
+use crate::telemetry::{self, Webhook};
 use axum::extract::{Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
+use futures::future::OptionFuture;
+use k8s_openapi::api::authentication::v1::UserInfo;
 use kube::Resource;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// All that judging one kind's writes needs.
@@ -20,8 +26,14 @@ pub struct Gate<K: Served> {
     pub settings: Settings,
     /// Its objects.
     pub find: Find<K>,
+    /// What a change of one of them is judged by.
+    pub survey: Survey<K>,
     /// The namespaces that are looked after; none: all.
     pub watched: Arc<[String]>,
+    /// Who may answer at the risk of data.
+    pub may_answer: MayAnswer,
+    /// Its calls, counted.
+    pub webhook: Webhook,
 }
 
 impl<K: Served> Gate<K> {
@@ -41,7 +53,7 @@ struct Asked<'a> {
     name: Option<String>,
     namespace: Option<String>,
     operation: String,
-    user_info: Option<User>,
+    user_info: Option<UserInfo>,
     dry_run: Option<bool>,
     #[serde(borrow)]
     object: Option<&'a RawValue>,
@@ -55,12 +67,6 @@ struct Type {
     group: String,
     version: String,
     kind: String,
-}
-
-#[derive(Deserialize)]
-struct User {
-    #[serde(default)]
-    username: String,
 }
 
 /// The part of an `autoscaling/v1` Scale that is judged; zero is written as nothing.
@@ -92,14 +98,18 @@ enum Subject<K: Served> {
 }
 
 /// `POST /validate/<kind>`.
-pub async fn validate<K: Served>(State(gate): State<Arc<Gate<K>>>, request: Request) -> Result<Response, Fault> {
-    let body = read(request, REVIEW_BYTES).await?;
-    let asked = limits::asked(&body.bytes, "admission.k8s.io/v1", "AdmissionReview")?;
-    answered(&gate, &asked).map(|review| super::json(&review))
+pub async fn validate<K: Served>(State(gate): State<Arc<Gate<K>>>, request: Request) -> Response {
+    gate.webhook.answers(async { reviewed(&gate, request).await.into_response() }).await
 }
 
-fn answered<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Value, Fault> {
-    let (pair, scaling) = match subject(gate, asked)? {
+async fn reviewed<K: Served>(gate: &Gate<K>, request: Request) -> Result<Response, Fault> {
+    let body = limits::read(request, REVIEW_BYTES).await?;
+    let asked = limits::asked(&body.bytes, "admission.k8s.io/v1", "AdmissionReview")?;
+    answered(gate, &asked).await.map(|review| super::json(&review))
+}
+
+async fn answered<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Value, Fault> {
+    let (pair, scaling) = match subject(gate, asked).await? {
         Subject::Write(pair) => (pair, false),
         Subject::Scaling(pair) => (pair, true),
         Subject::Unreadable(mut violations) => {
@@ -112,17 +122,20 @@ fn answered<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Value, Fault
             return Ok(refusal::allow(&asked.uid, warning.as_slice()));
         }
     };
-    let review = Review {
-        old: pair.old.as_ref(),
-        new: &pair.new,
-        settings: &gate.settings,
-        dry_run: asked.dry_run.unwrap_or_default(),
-        watched: gate.watches(pair.new.meta().namespace.as_ref()),
+    let ground = OptionFuture::from(pair.old.clone().map(|old| (gate.survey)(old))).await.flatten();
+    let (settings, dry_run) = (&gate.settings, asked.dry_run.unwrap_or_default());
+    let watched = gate.watches(pair.new.meta().namespace.as_ref());
+    let review = Review { old: pair.old.as_ref(), new: &pair.new, settings, ground, dry_run, watched };
+    let verdict = match judge::<K>(&review) {
+        Verdict::AllowAtRisk(warnings, otherwise) => {
+            let user = asked.user_info.clone().unwrap_or_default();
+            risk::judged::<K>(&gate.may_answer, user, &pair.new, warnings, otherwise).await
+        }
+        verdict @ (Verdict::Allow(_) | Verdict::Deny(_)) => verdict,
     };
-    let verdict = judge::<K>(&review);
     told::<K>(asked, &pair, &verdict);
     Ok(match verdict {
-        Verdict::Allow(warnings) => refusal::allow(&asked.uid, &warnings),
+        Verdict::Allow(warnings) | Verdict::AllowAtRisk(warnings, _) => refusal::allow(&asked.uid, &warnings),
         Verdict::Deny(mut violations) => {
             // A Scale has the stored version's `spec.replicas`, whichever version it came through.
             if !scaling {
@@ -133,7 +146,7 @@ fn answered<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Value, Fault
     })
 }
 
-fn subject<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Subject<K>, Fault> {
+async fn subject<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Subject<K>, Fault> {
     let object = asked.object.ok_or_else(|| Fault::malformed("the request holds no object"));
     let Type { group, version, kind } = &asked.kind;
     let own = (group.as_str(), kind.as_str()) == (&K::Object::group(&()), &K::Object::kind(&())) && *version == K::Object::version(&());
@@ -141,7 +154,7 @@ fn subject<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Subject<K>, F
     match (asked.operation.as_str(), asked.sub_resource.as_deref().unwrap_or_default()) {
         ("CREATE", "") if own => Ok(written(None, object?)),
         ("UPDATE", "") if own => Ok(written(asked.old_object, object?)),
-        ("UPDATE", "scale") if scale => Ok(scaled(gate, asked, object?)),
+        ("UPDATE", "scale") if scale => Ok(scaled(gate, asked, object?).await),
         (operation, sub_resource) => Err(Fault::malformed(format!(
             "this path judges CREATE and UPDATE of {} in {}, and UPDATE of its scale; not {operation} of {kind} in {group}/{version}, subresource {sub_resource:?}",
             K::Object::kind(&()),
@@ -155,8 +168,22 @@ fn subject<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Subject<K>, F
 fn written<K: Served>(old: Option<&RawValue>, new: &RawValue) -> Subject<K> {
     match decoded::<K>(new) {
         Ok(new) => Subject::Write(Box::new(Pair { old: old.and_then(|old| decoded::<K>(old).ok()), new })),
-        Err(fault) => Subject::Unreadable(unreadable::<K>(new, &fault)),
+        Err(fault) => match old.and_then(|old| untouched::<K>(old, new)) {
+            Some(pair) => Subject::Write(Box::new(pair)),
+            None => Subject::Unreadable(unreadable::<K>(new, &fault)),
+        },
     }
+}
+
+/// Both objects, where a spec that cannot be read stays as it is: what a write does not change is not its fault, and the
+/// question about that spec is to be answered.
+fn untouched<K: Served>(old: &RawValue, new: &RawValue) -> Option<Pair<K>> {
+    let [old, new] = [old, new].map(|object| serde_json::from_str::<Value>(object.get()).ok());
+    let (old, new) = (old?, new?);
+    if old.get("spec") != new.get("spec") {
+        return None;
+    }
+    Some(Pair { old: Some(read::<K>(&old).ok()?), new: read::<K>(&new).ok()? })
 }
 
 /// An object; text is taken apart only where it does not decode as a whole.
@@ -166,40 +193,16 @@ fn decoded<K: Served>(object: &RawValue) -> Result<K::Object, serde_json::Error>
 
 /// A Scale carries no spec, so the object is looked up. One that is not known yet may be scaled: the
 /// schema's bounds hold anyway, and the controller parses again.
-fn scaled<K: Served>(gate: &Gate<K>, asked: &Asked<'_>, object: &RawValue) -> Subject<K> {
+async fn scaled<K: Served>(gate: &Gate<K>, asked: &Asked<'_>, object: &RawValue) -> Subject<K> {
     let scale: Scale = match serde_json::from_str(object.get()) {
         Ok(scale) => scale,
         Err(fault) => {
             return Subject::UnreadableScale(Violation::invalid("spec.replicas", format!("this Scale is not readable: {fault}")));
         }
     };
-    let place = (asked.namespace.as_deref().unwrap_or_default(), asked.name.as_deref().unwrap_or_default());
-    let Some(old) = (gate.find)(place.0, place.1) else { return Subject::Unknown };
+    let place = (asked.namespace.clone().unwrap_or_default(), asked.name.clone().unwrap_or_default());
+    let Some(old) = (gate.find)(place.0, place.1).await else { return Subject::Unknown };
     Subject::Scaling(Box::new(Pair { new: K::scaled(&old, scale.spec.replicas), old: Some((*old).clone()) }))
-}
-
-/// Every field of the spec that does not decode by itself; where none is found, the first fault.
-fn unreadable<K: Served>(object: &RawValue, first: &serde_json::Error) -> Vec<Violation> {
-    // Positions in what we put together mean nothing to the writer.
-    let text = |fault: &serde_json::Error| fault.to_string().split(" at line ").next().unwrap_or_default().to_owned();
-    let whole = vec![Violation::invalid("spec", format!("this object is not readable: {}", text(first)))];
-    let Ok(Value::Object(mut fields)) = serde_json::from_str(object.get()) else { return whole };
-    let Some(Value::Object(spec)) = fields.remove("spec") else { return whole };
-    fields.remove("status");
-    let mut fault = |spec: Map<String, Value>| {
-        fields.insert("spec".to_owned(), Value::Object(spec));
-        let fault = serde_json::from_value::<K::Object>(Value::Object(fields.clone())).err()?;
-        // That another field is missing is not this one's fault.
-        Some(text(&fault)).filter(|text| !text.starts_with("missing field"))
-    };
-    if fault(Map::new()).is_some() {
-        return whole;
-    }
-    let alone = |(field, value): (String, Value)| {
-        Some(Violation::invalid(&format!("spec.{field}"), fault(Map::from_iter([(field.clone(), value)]))?))
-    };
-    let found: Vec<Violation> = spec.into_iter().filter_map(alone).collect();
-    if found.is_empty() { whole } else { found }
 }
 
 /// Names the fields as they are called in the version that the writer used.
@@ -221,12 +224,11 @@ fn refused<K: Served>(asked: &Asked<'_>, name: &str, violations: &[Violation]) -
 
 /// Who wrote what, and what was said: an answer to a question is a person's decision and is kept.
 fn told<K: Served>(asked: &Asked<'_>, pair: &Pair<K>, verdict: &Verdict) {
-    let user = asked.user_info.as_ref().map(|user| user.username.as_str()).unwrap_or_default();
+    let user = asked.user_info.as_ref().and_then(|user| user.username.as_deref()).unwrap_or_default();
     let namespace = asked.namespace.as_deref().unwrap_or_default();
     let name = pair.new.meta().name.as_deref().unwrap_or_default();
     let tried = asked.dry_run.unwrap_or_default();
     let given = answer(&pair.new).filter(|given| !tried && pair.old.as_ref().and_then(answer) != Some(given));
-    let operation = asked.operation.as_str();
     if let Some(given) = given {
         tracing::info!(
             kind = K::PATH,
@@ -238,6 +240,6 @@ fn told<K: Served>(asked: &Asked<'_>, pair: &Pair<K>, verdict: &Verdict) {
             "answer given"
         );
     } else {
-        tracing::debug!(kind = K::PATH, namespace, name, ?user, operation, ?verdict, "write judged");
+        tracing::debug!(kind = K::PATH, namespace, name, ?user, operation = asked.operation, ?verdict, "write judged");
     }
 }

@@ -1,7 +1,7 @@
 //! One line for each setting; the flags, the environment and the documentation are printed from it.
 
 use super::default_settings;
-use super::values::{self, Deadline, LogFormat};
+use super::values::{self, Deadline, LogFormat, Source};
 use crate::kinds::Settings;
 use Default::{Is, Says};
 use clap::builder::ValueParser;
@@ -37,23 +37,50 @@ pub(super) fn args() -> Vec<Arg> {
     settings().into_iter().map(arg).collect()
 }
 
+/// A setting in words.
+pub struct Described {
+    /// Its flag, without dashes.
+    pub name: String,
+    /// Its environment variable.
+    pub environment: String,
+    /// What is written for its value, as COUNT.
+    pub value: &'static str,
+    /// Are several values taken, separated by commas?
+    pub many: bool,
+    /// The only values that it takes; none where there are too many to list.
+    pub words: Vec<String>,
+    /// What holds where nothing is set, in Markdown.
+    pub default: String,
+    /// What it means.
+    pub help: String,
+}
+
+/// Every setting in words.
+pub fn described() -> Vec<Described> {
+    let describe = |Setting { name, value, default, many, parser, help }: Setting| {
+        let words = parser.possible_values().into_iter().flatten().map(|word| word.get_name().to_owned()).collect();
+        let default = match default {
+            Is(value) => format!("`{value}`"),
+            Says(words) => words,
+        };
+        Described { environment: environment(&name), name, value, many, words, default, help }
+    };
+    settings().into_iter().map(describe).collect()
+}
+
 /// Every setting as a table of the documentation.
 pub fn settings_table() -> String {
     let mut table = "| Flag | Environment | Default | Meaning |\n|---|---|---|---|\n".to_owned();
-    for setting in settings() {
-        let default = match &setting.default {
-            Is(value) => format!("`{value}`"),
-            Says(words) => words.clone(),
-        };
+    for Described { name, environment, default, help, .. } in described() {
         // Writing to a string cannot fail.
-        let _ = writeln!(table, "| `--{}` | `{}` | {default} | {} |", setting.name, environment(&setting.name), setting.help);
+        let _ = writeln!(table, "| `--{name}` | `{environment}` | {default} | {help} |");
     }
     table
 }
 
 fn settings() -> Vec<Setting> {
     let mut settings: Vec<Setting> =
-        looked_after().into_iter().chain(pace()).chain(listeners()).chain(logs()).chain(surroundings()).collect();
+        looked_after().into_iter().chain(pace()).chain(turns()).chain(listeners()).chain(logs()).chain(surroundings()).collect();
     for (kind, defaults) in default_settings() {
         let help = format!("image of a {kind} whose spec names none; taken as it is written");
         let default = Says(format!("`{}`", defaults.default_image));
@@ -85,6 +112,22 @@ fn pace() -> [Setting; 3] {
     ]
 }
 
+fn turns() -> [Setting; 5] {
+    let time = || ValueParser::new(values::time);
+    let election = "whether one of several replicas acts at a time; without it there may be one alone";
+    let duration = "how long the others wait for a leader that is gone";
+    let deadline = "how long a leader acts after its last renewal that was answered";
+    let delay =
+        "how long reviews are answered on new connections after it was told to stop; at most 15s as packaged, since a pod has 30s to end";
+    [
+        setting("leader-election", "BOOL", Is("true"), value_parser!(bool), election),
+        setting("lease-duration", "DURATION", Is("15s"), time(), duration),
+        setting("lease-renew-deadline", "DURATION", Is("10s"), time(), deadline),
+        setting("lease-retry", "DURATION", Is("2s"), time(), "between two renewals; the others look twice as often"),
+        setting("shutdown-delay", "DURATION", Is("5s"), ValueParser::new(values::delay), delay),
+    ]
+}
+
 fn listeners() -> [Setting; 2] {
     let webhooks = "where the webhooks listen; [::] is IPv4 too, and becomes 0.0.0.0 on a host without IPv6";
     let metrics = "where /metrics is served, in plain HTTP";
@@ -98,16 +141,18 @@ fn logs() -> [Setting; 2] {
     let level = "error, warn, info, debug, trace, or directives of tracing as in info,kube=debug";
     [
         setting("log-level", "LEVEL", Is("info"), ValueParser::new(values::log_level), level),
-        setting("log-format", "FORMAT", Is("text"), ValueParser::new(LogFormat::parse), "text or json"),
+        setting("log-format", "FORMAT", Is("text"), value_parser!(LogFormat).into(), "text or json"),
     ]
 }
 
-fn surroundings() -> [Setting; 3] {
+fn surroundings() -> [Setting; 4] {
     let own = says("`POD_NAMESPACE`, else that of the service account, else `pointsman-system`");
     let reach = says("`KUBECONFIG`, else `~/.kube/config`, else the service account");
     let registry = "registry, or registry and path, that takes the place of docker.io in default images";
     let certificates = "the operator's own namespace, where its certificates are kept";
+    let source = "who makes the certificates in the Secret pointsman-certificates: own is the operator; the other is cert-manager";
     [
+        setting("certificates", "SOURCE", Is("own"), value_parser!(Source).into(), source),
         setting("namespace", "NAMESPACE", own, ValueParser::new(values::namespace), certificates),
         setting("kubeconfig", "FILE", reach, value_parser!(PathBuf), "how to reach the API server"),
         setting("image-registry", "PREFIX", says("none"), ValueParser::new(values::registry), registry),

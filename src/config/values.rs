@@ -2,9 +2,12 @@
 
 use super::default_settings;
 use crate::kinds::image;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use jiff::SignedDuration;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::time::Duration;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -13,6 +16,9 @@ const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount/nam
 
 /// The longest deadline: beyond it nobody waits for an answer.
 const LONGEST: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// The longest time of the lease: nobody waits longer for a leader that is gone.
+const LONGEST_LEASE: Duration = Duration::from_mins(10);
 
 /// How log lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +29,38 @@ pub enum LogFormat {
     Json,
 }
 
-impl LogFormat {
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "text" => Ok(LogFormat::Text),
-            "json" => Ok(LogFormat::Json),
-            other => Err(format!("{other} is no format; write text or json")),
-        }
+impl ValueEnum for LogFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[LogFormat::Text, LogFormat::Json]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            LogFormat::Text => "text",
+            LogFormat::Json => "json",
+        }))
+    }
+}
+
+/// Who makes the operator's certificates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The operator: an authority of its own, and what that signs.
+    Own,
+    /// cert-manager, which writes them to the same Secret.
+    CertManager,
+}
+
+impl ValueEnum for Source {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Source::Own, Source::CertManager]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            Source::Own => "own",
+            Source::CertManager => "cert-manager",
+        }))
     }
 }
 
@@ -57,6 +88,37 @@ impl Deadline {
         }
         Ok(Deadline { kind, state: state.to_owned(), limit })
     }
+}
+
+/// One of the times of the lease.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    let time = delay(text)?;
+    let legal = (Duration::from_millis(100)..=LONGEST_LEASE).contains(&time);
+    if legal { Ok(time) } else { Err(format!("a time of the lease is from 100ms to 10m, not {text}")) }
+}
+
+/// A duration that may be none.
+pub(super) fn delay(text: &str) -> Result<Duration, String> {
+    let time: Option<Duration> = text.parse().ok().and_then(|time: SignedDuration| time.try_into().ok());
+    time.filter(|time| *time <= LONGEST_LEASE).ok_or_else(|| format!("write a duration like 15s or 500ms, up to 10m, not {text}"))
+}
+
+/// Do the times of the lease fit each other? A leader needs two tries at least, and has to have ended before another begins.
+pub(super) fn lease_times(duration: Duration, renew_deadline: Duration, retry: Duration) -> Result<(), String> {
+    if duration.subsec_nanos() != 0 {
+        return Err(format!("--lease-duration is stored in whole seconds, not {duration:?}"));
+    }
+    if retry * 2 > renew_deadline {
+        return Err(format!(
+            "--lease-retry {retry:?} is more than half of --lease-renew-deadline {renew_deadline:?}: one lost answer would end the lease"
+        ));
+    }
+    if renew_deadline + retry > duration {
+        return Err(format!(
+            "--lease-renew-deadline {renew_deadline:?} and --lease-retry {retry:?} are together longer than --lease-duration {duration:?}: two could act at once"
+        ));
+    }
+    Ok(())
 }
 
 /// The namespace that the operator runs in.

@@ -172,9 +172,18 @@ impl<T: Resource<DynamicType = ()> + Clone + 'static> Cache<T> {
     }
 
     fn put(&self, object: T, tell: &dyn Fn(&T, Change)) {
+        let before = self.get(&Key::of(&object));
+        let change = before.as_ref().and_then(|before| {
+            let left = (self.group)(before) != (self.group)(&object) || before.owner_references() != object.owner_references();
+            // Another uid is another object, and nobody may have said that the one before has gone.
+            if before.uid() == object.uid() { left.then_some(Change::Stands) } else { Some(Change::Gone) }
+        });
         self.regroup(&object, (self.group)(&object));
         let event = Event::Apply(object);
         self.writer().apply_watcher_event(&event);
+        if let (Some(before), Some(change)) = (before, change) {
+            tell(&before, change);
+        }
         if let Event::Apply(object) = &event {
             tell(object, Change::Stands);
         }

@@ -5,14 +5,14 @@ use super::family::{Family, Kin, alive, is_of_kind};
 use super::queue::Queue;
 use super::watch;
 use crate::kinds::Served;
-use crate::kinds::children::{ChildVisitor, controller};
+use crate::kinds::children::{ChildVisitor, controller, labelled_owner};
 use crate::kinds::order::{Child, ChildKind, ChildRef};
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream};
 use k8s_openapi::api::core::v1::Pod;
 use kube::core::PartialObjectMeta;
 use kube::runtime::watcher::{self, Event};
-use kube::{Client, ResourceExt};
+use kube::{Client, Resource, ResourceExt};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,23 +38,23 @@ pub struct Caches<K: Served> {
 pub type Watch = BoxFuture<'static, ()>;
 
 impl<K: Served> Caches<K> {
-    /// Empty caches, and the watches that will fill them once they are run; `forget` is told the uid of what is gone.
+    /// Empty caches, and the watches that will fill them once they are run; `gone` is told each object that is there no more.
     pub fn new(
         client: Client,
         namespaces: &[String],
         queue: &Arc<Queue>,
-        forget: impl Fn(&str) + Clone + Send + Sync + 'static,
+        gone: impl Fn(&K::Object) + Clone + Send + Sync + 'static,
     ) -> (Self, Vec<Watch>) {
         let scopes = match namespaces {
             [] => vec![Scope::Cluster],
             // Each once: two watches over one namespace would wait for each other for ever.
             some => BTreeSet::from_iter(some).into_iter().cloned().map(Scope::Namespace).collect(),
         };
-        let objects = Arc::new(Cache::new(&scopes));
+        let objects = Arc::new(Cache::grouped(&scopes, |object: &K::Object| object.meta().uid.as_ref()));
         let unsynced = Arc::new(Sender::new(0));
         let mut plan =
             Plan::<K> { client, scopes, objects, queue: queue.clone(), unsynced, families: BTreeMap::new(), watches: Vec::new() };
-        plan.watch_objects(forget);
+        plan.watch_objects(gone);
         let pods = plan.watch_pods();
         K::child_types(&mut plan);
         plan.unsynced.send_replace(plan.watches.len());
@@ -77,6 +77,14 @@ impl<K: Served> Caches<K> {
         kin.and_then(|kin| kin.downcast_ref()).expect("a kind looks only for children of the types that it declares")
     }
 
+    /// The children of one type that carry the uid of an object in a label.
+    ///
+    /// # Panics
+    /// When the kind does not declare the type.
+    pub fn labelled<T: Child>(&self, namespace: &str, uid: &str) -> Vec<Arc<T>> {
+        self.family::<T>().ours.members(namespace, uid)
+    }
+
     /// The pods that name the object at `key` in a label.
     pub fn pods_of(&self, key: &Key) -> Vec<Arc<Pod>> {
         self.pods.members(&key.namespace, &key.name)
@@ -86,7 +94,9 @@ impl<K: Served> Caches<K> {
     pub fn newest(&self, kind: ChildKind, namespace: &str) -> u64 {
         match self.families.get(&kind) {
             Some(family) => family.newest(namespace),
-            None => self.pods.newest(namespace),
+            None if kind == ChildKind::Pod => self.pods.newest(namespace),
+            // What is not watched is read anew by each look.
+            None => u64::MAX,
         }
     }
 
@@ -95,9 +105,16 @@ impl<K: Served> Caches<K> {
         let key = Key { namespace: namespace.to_owned(), name: child.name.clone() };
         match self.families.get(&child.kind) {
             Some(family) => family.alive(&key),
+            None if child.kind != ChildKind::Pod => None,
             None => alive(self.pods.get(&key)?.as_ref()),
         }
     }
+}
+
+/// The objects that may want a child of this name.
+fn wanted_by<K: Served>(child: &impl Resource) -> impl Iterator<Item = Key> {
+    let Key { namespace, name } = Key::of(child);
+    K::wanted_by(&name).into_iter().map(move |name| Key { namespace: namespace.clone(), name })
 }
 
 /// Caches and watches in the making.
@@ -112,11 +129,14 @@ struct Plan<K: Served> {
 }
 
 impl<K: Served> Plan<K> {
-    fn watch_objects(&mut self, forget: impl Fn(&str) + Clone + Send + Sync + 'static) {
+    fn watch_objects(&mut self, gone: impl Fn(&K::Object) + Clone + Send + Sync + 'static) {
         let (client, queue) = (self.client.clone(), self.queue.clone());
         let tell = move |object: &K::Object, change| match change {
             Change::Stands => queue.add(Key::of(object)),
-            Change::Gone => forget(object.uid().as_deref().unwrap_or_default()),
+            Change::Gone => {
+                gone(object);
+                queue.remove(&Key::of(object));
+            }
         };
         self.watch(&self.objects.clone(), |scope| watch::objects::<K>(&client, scope), watch::bookkeeping, tell);
     }
@@ -163,16 +183,20 @@ impl<K: Served> ChildVisitor for Plan<K> {
         let family = Family::<T>::new(&self.scopes);
         let client = self.client.clone();
         let asks = self.asks();
+        let (objects, queue) = (self.objects.clone(), self.queue.clone());
         let tell = move |child: &T, _| {
             if let Some(owner) = controller(child).filter(|owner| is_of_kind::<K>(owner)) {
                 asks(Key { name: owner.name.clone(), ..Key::of(child) });
             }
+            if let (Some(uid), Some(namespace)) = (labelled_owner(child), &child.meta().namespace) {
+                objects.members(namespace, uid).iter().for_each(|owner| queue.add(Key::of(owner.as_ref())));
+            }
             // It may stand under another object's child's name, or free it.
-            asks(Key::of(child));
+            wanted_by::<K>(child).for_each(&asks);
         };
         self.watch(&family.ours, |scope| watch::events(&client, scope, OURS), watch::bookkeeping, tell);
         let asks = self.asks();
-        let tell = move |stranger: &PartialObjectMeta<T>, _| asks(Key::of(stranger));
+        let tell = move |stranger: &PartialObjectMeta<T>, _| wanted_by::<K>(stranger).for_each(&asks);
         self.watch(&family.strangers, |scope| watch::events(&client, scope, NOT_OURS), watch::stranger, tell);
         self.families.insert(T::KIND, Arc::new(family));
     }

@@ -1,9 +1,11 @@
 //! One call to the API server, with its answer as a value.
 
+use http::StatusCode;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Client;
 use kube::client::Body;
 use kube::core::{PartialObjectMeta, Status};
+use serde::de::DeserializeOwned;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -27,12 +29,22 @@ pub enum Answer {
 /// There was no answer.
 #[derive(Debug, Error)]
 pub enum Unanswered {
-    /// The call could not be made or its answer could not be read.
-    #[error("no answer from the API server: {0}")]
+    /// The call could not be made, or its answer could not be read, or is none that anybody expects here.
+    #[error("{}", said(.0))]
     Call(#[from] kube::Error),
+    /// The answer is not what was asked for.
+    #[error("the API server's answer cannot be read")]
+    Unreadable,
     /// The answer did not come in time.
     #[error("no answer from the API server within {} s", LIMIT.as_secs())]
     Late(#[from] tokio::time::error::Elapsed),
+}
+
+fn said(fault: &kube::Error) -> String {
+    if let kube::Error::Api(status) = fault {
+        return format!("the API server refused it: {}", status.message);
+    }
+    format!("no answer from the API server: {fault}")
 }
 
 /// The way a request is made: built, or not.
@@ -54,18 +66,41 @@ pub async fn bounded<T>(call: impl Future<Output = Result<T, kube::Error>>) -> R
     tokio::time::timeout(LIMIT, call).await?.map_err(Unanswered::from)
 }
 
+/// Reads one object; nothing where it is not there. What cannot be read is not quoted: it may hold a secret.
+///
+/// # Errors
+/// When the API server refuses to say, or does not answer.
+pub async fn fetch<T: DeserializeOwned>(client: &Client, request: Built) -> Result<Option<T>, Unanswered> {
+    let (code, body) = tokio::time::timeout(LIMIT, sent(client, request)).await??;
+    if code.is_success() {
+        return serde_json::from_slice(&body).map(Some).map_err(|_| Unanswered::Unreadable);
+    }
+    match failure(code, &body) {
+        status if status.code == 404 => Ok(None),
+        status => Err(Unanswered::Call(kube::Error::Api(status))),
+    }
+}
+
 async fn answer(client: &Client, request: Built) -> Result<Answer, kube::Error> {
+    let (code, body) = sent(client, request).await?;
+    if code.is_success() {
+        let object: PartialObjectMeta = serde_json::from_slice(&body).map_err(kube::Error::SerdeError)?;
+        return Ok(Answer::Done { created: code == StatusCode::CREATED, meta: Box::new(object.metadata) });
+    }
+    Ok(Answer::Refused(failure(code, &body)))
+}
+
+async fn sent(client: &Client, request: Built) -> Result<(StatusCode, Vec<u8>), kube::Error> {
     let request = request.map_err(kube::Error::BuildRequest)?;
     let response = client.send(request.map(Body::from)).await?;
     let code = response.status();
-    let body = response.into_body().collect_bytes().await?;
-    if code.is_success() {
-        let object: PartialObjectMeta = serde_json::from_slice(&body).map_err(kube::Error::SerdeError)?;
-        return Ok(Answer::Done { created: code == http::StatusCode::CREATED, meta: Box::new(object.metadata) });
-    }
-    // A proxy on the way may answer with something else than a Status.
-    let status = serde_json::from_slice::<Status>(&body).unwrap_or_else(|_| Status::failure(&String::from_utf8_lossy(&body), "Unknown"));
-    Ok(Answer::Refused(Box::new(status.with_code(code.as_u16()))))
+    Ok((code, response.into_body().collect_bytes().await?.into()))
+}
+
+/// A proxy on the way may answer with something else than a Status.
+fn failure(code: StatusCode, body: &[u8]) -> Box<Status> {
+    let status = serde_json::from_slice::<Status>(body).unwrap_or_else(|_| Status::failure(&String::from_utf8_lossy(body), "Unknown"));
+    Box::new(status.with_code(code.as_u16()))
 }
 
 /// A `test` that fails is answered with 422 and without a cause; a value that is not legal names its field.

@@ -1,41 +1,49 @@
-//! Certificates of our own: a Secret, and the places that hold the bundle.
+//! The operator's certificates: a Secret, and the places that hold the bundle.
 //!
 //! Flow: the Secret and every place are watched by name. At each event, and before the leaf is due,
 //! [`Certificates::settle`] makes what is missing, renews what is due, swaps the key that the
-//! server presents, and writes the bundle where it differs.
+//! server presents, and writes the bundle where it differs. [`trust`] says what the bundle is, and when a leaf of another
+//! authority is presented, so that no call fails while the authority is exchanged.
 //! Guarantees: a key is used only after it was read back from the Secret; nothing is written where
-//! everything is right. Assumes: one replica; while the authority itself is exchanged, calls fail
-//! until the bundles have followed, a second or so.
+//! everything is right, nor by a replica that does not lead: it serves what the Secret holds.
 
 mod bundle;
 mod keys;
 mod look;
+mod news;
+mod readiness;
 mod secret;
+mod trust;
 
-use super::calls::{Unanswered, bounded};
+use super::calls::Unanswered;
+use super::lease::Leadership;
+use crate::config::Source;
+use crate::telemetry;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use bundle::Place;
-use futures::stream::{BoxStream, SelectAll, StreamExt};
+use bundle::Watched;
+use futures::StreamExt;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
-use keys::Keys;
+use keys::{Keys, certificates};
 use kube::Client;
-use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
-use kube::runtime::WatchStreamExt;
-use kube::runtime::watcher::{self, watch_object};
+use kube::api::Api;
 use look::Look;
+use news::News;
+use readiness::Readiness;
 use rustls::ServerConfig;
-use secret::{SECRET, read, written};
-use std::sync::{Arc, Mutex, PoisonError};
+use rustls::pki_types::CertificateDer;
+use secret::{SECRET, asked, read};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
+use trust::{Handover, Trust};
 
 const MANAGER: &str = "pointsman-certificates";
 /// How often the dates are looked at when nothing happens.
 const LOOK: Duration = Duration::from_hours(1);
-/// How long to wait after a failure, and between writes of one place: who fights over a bundle gets no storm.
+/// The same after a failure or amid a change, and between writes of one place: who fights over a bundle gets no storm.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// Why the certificates are not in order.
@@ -47,30 +55,29 @@ pub enum Fault {
     /// A key or certificate could not be made.
     #[error("cannot make certificates: {0}")]
     Keys(keys::Fault),
-}
-
-/// A place, as it was last seen, and when we wrote it last.
-struct Watched {
-    place: Place,
-    look: Look<DynamicObject>,
-    written: Option<Instant>,
-}
-
-enum News {
-    Secret(Option<Secret>),
-    Place(usize, Option<DynamicObject>),
+    /// Another is to write.
+    #[error("the Secret {SECRET} holds no keys yet; they are made by {0}")]
+    NoKeys(&'static str),
+    /// They are no use.
+    #[error("the certificate in the Secret {SECRET} is not believed: {0}")]
+    Unusable(keys::Fault),
 }
 
 /// The operator's certificates.
 pub struct Certificates {
     client: Client,
+    leadership: Leadership,
+    source: Source,
     secrets: Api<Secret>,
     names: Vec<String>,
     secret: Look<Secret>,
     places: Vec<Watched>,
+    /// The keys that the server presents, once they were stored.
     served: Option<Keys>,
     serving: watch::Sender<Arc<ServerConfig>>,
-    missing: Arc<Mutex<Vec<String>>>,
+    trust: Trust,
+    handover: Handover,
+    readiness: Readiness,
 }
 
 impl Certificates {
@@ -78,19 +85,23 @@ impl Certificates {
     ///
     /// # Errors
     /// No key could be made.
-    pub fn new(client: Client, namespace: &str) -> Result<Self, Fault> {
+    pub fn new(client: Client, namespace: &str, source: Source, leadership: Leadership) -> Result<Self, Fault> {
         let service = format!("pointsman.{namespace}.svc");
         let names = vec![service.clone(), format!("{service}.cluster.local"), "pointsman".to_owned(), "localhost".to_owned()];
         let first = Keys::new(&names, Timestamp::now()).and_then(|keys| keys.serving()).map_err(Fault::Keys)?;
         Ok(Certificates {
             secrets: Api::namespaced(client.clone(), namespace),
             client,
+            leadership,
+            source,
             names,
             secret: Look::Unread,
-            places: bundle::places().into_iter().map(|place| Watched { place, look: Look::Unread, written: None }).collect(),
+            places: Watched::all(namespace),
             served: None,
             serving: watch::Sender::new(Arc::new(first)),
-            missing: Arc::new(Mutex::new(vec!["the certificates were not read yet".to_owned()])),
+            trust: Trust::default(),
+            handover: Handover::default(),
+            readiness: Readiness::unread(),
         })
     }
 
@@ -101,22 +112,25 @@ impl Certificates {
 
     /// What is missing before the API server can call the webhooks: one sentence each.
     pub fn missing(&self) -> impl Fn() -> Vec<String> + Send + Sync + 'static {
-        let missing = self.missing.clone();
-        move || missing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let readiness = self.readiness.clone();
+        move || readiness.missing()
     }
 
     /// Keeps everything right until `shutdown`.
     pub async fn run(mut self, shutdown: impl Future<Output = ()> + Send) {
-        let mut news = self.news();
+        let mut news = news::all(&self.client, &self.secrets, &self.places);
         let mut next = Instant::now() + LOOK;
+        let leadership = self.leadership.clone();
+        let mut leads = false;
         tokio::pin!(shutdown);
         loop {
             tokio::select! {
                 () = &mut shutdown => return,
+                () = leadership.begun(), if !leads => leads = true,
                 // The watches never end.
                 Some(news) = news.next() => match news {
                     Ok(News::Secret(secret)) => self.secret.hear(secret),
-                    Ok(News::Place(place, object)) => self.places[place].look.hear(object),
+                    Ok(News::Place(place, object)) => self.places[place].hear(object),
                     Err(fault) => {
                         tracing::warn!(%fault, "a watch of the certificates broke off; it is taken up again");
                         continue;
@@ -128,100 +142,108 @@ impl Certificates {
         }
     }
 
-    fn news(&self) -> SelectAll<BoxStream<'static, Result<News, watcher::Error>>> {
-        let secret = watch_object(self.secrets.clone(), SECRET).map(|read| read.map(News::Secret));
-        let mut news = SelectAll::from_iter([secret.default_backoff().boxed()]);
-        for (index, Watched { place, .. }) in self.places.iter().enumerate() {
-            let api = Api::all_with(self.client.clone(), &place.resource);
-            let place = watch_object(api, &place.name).map(move |read| read.map(|object| News::Place(index, object)));
-            news.push(place.default_backoff().boxed());
-        }
-        news
-    }
-
     /// One look at everything; says when to look again if nothing happens.
     async fn settle(&mut self) -> Duration {
-        let mut missing = Vec::new();
-        match self.settle_keys().await {
-            Ok(Some(authority)) => {
-                let bundle = BASE64_STANDARD.encode(authority);
-                for watched in &mut self.places {
-                    missing.extend(settle_place(&self.client, watched, &bundle).await.err());
-                }
-            }
-            Ok(None) => missing.push(format!("the Secret {SECRET} was not read yet")),
-            Err(fault) => missing.push(fault.to_string()),
-        }
-        let wait = if missing.is_empty() { LOOK } else { PAUSE };
-        let mut told = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
-        if *told != missing {
-            match missing.as_slice() {
-                [] => tracing::info!("the webhooks can be called: keys and bundles are in place"),
-                missing => tracing::info!(missing = missing.join("; "), "the webhooks cannot be called yet"),
-            }
-            *told = missing;
-        }
-        wait
+        let stored = self.settle_secret().await;
+        let mut faults: Vec<String> = [stored, self.present()].into_iter().filter_map(|done| Some(done.err()?.to_string())).collect();
+        faults.extend(self.settle_bundles().await);
+        let missing = self.missing_now(&faults);
+        let changes = self.trust.is_changing() || self.stored() != self.served;
+        let settled = faults.is_empty() && missing.is_empty() && !changes;
+        telemetry::certificate_mismatch(!missing.is_empty());
+        self.readiness.tell(missing, &faults);
+        if settled { self.until_the_end().min(LOOK) } else { PAUSE }
     }
 
-    /// Keys that are right, stored, and presented by the server; returns their authority.
-    async fn settle_keys(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+    /// From now until the presented certificate is believed no more.
+    fn until_the_end(&self) -> Duration {
+        let end = self.served.as_ref().and_then(|keys| keys.ends().ok()).map(|(leaf, authority)| leaf.min(authority));
+        end.and_then(|end| Duration::try_from(end.duration_since(Timestamp::now())).ok()).map_or(PAUSE, |left| left + PAUSE)
+    }
+
+    /// The keys in the Secret, if they are all there.
+    fn stored(&self) -> Option<Keys> {
+        match &self.secret {
+            Look::There(secret) => read(secret),
+            Look::Unread | Look::Absent => None,
+        }
+    }
+
+    /// Keys that are right are stored: by the replica that leads, unless they are somebody else's to make.
+    async fn settle_secret(&mut self) -> Result<(), Fault> {
         let before = match &self.secret {
-            Look::Unread => return Ok(None),
+            Look::Unread => return Ok(()),
             Look::Absent => None,
             Look::There(secret) => Some(secret.as_ref()),
         };
         let stored = before.and_then(read);
-        let lost = stored.is_none() && self.served.is_some();
-        let known = stored.or_else(|| self.served.clone());
-        let settled = keys::settled(known.as_ref(), &self.names, Timestamp::now()).map_err(Fault::Keys)?;
-        // The bundles still trust the keys that are presented: those are stored again.
-        let again = known.filter(|_| lost).map(|keys| (keys, "the stored ones are lost, the presented ones are right".to_owned()));
-        if let Some((keys, why)) = settled.or(again) {
-            tracing::info!(why, "keys are stored in the Secret {SECRET}");
-            let new = written(&keys, before);
-            let options = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
-            // Both are compare-and-swap: the one by absence, the other by resourceVersion.
-            let stored = match before {
-                None => bounded(self.secrets.create(&options, &new)).await,
-                Some(_) => bounded(self.secrets.replace(SECRET, &options, &new)).await,
-            };
-            let stored = stored.map_err(|fault| Fault::Api(format!("the Secret {SECRET} cannot be written"), fault))?;
-            self.secret = Look::of(Some(stored));
+        let maker = match self.source {
+            Source::CertManager => Some("cert-manager, as a Certificate tells it"),
+            Source::Own if !self.leadership.leads() => Some("the replica that leads"),
+            Source::Own => None,
+        };
+        if let Some(maker) = maker {
+            return if stored.is_some() { Ok(()) } else { Err(Fault::NoKeys(maker)) };
         }
-        let Look::There(secret) = &self.secret else { return Ok(None) };
-        let Some(keys) = read(secret) else { return Ok(None) };
-        if self.served.as_ref() != Some(&keys) {
-            let config = keys.serving().map_err(Fault::Keys)?;
-            self.serving.send_replace(Arc::new(config));
-            self.served = Some(keys.clone());
-        }
-        Ok(Some(keys.authority))
+        let wish = before.and_then(asked);
+        let settled = keys::settled(stored.as_ref(), self.served.as_ref(), &self.names, wish, Timestamp::now());
+        let Some((keys, why)) = settled.map_err(Fault::Keys)? else { return Ok(()) };
+        let stored = secret::store(&self.secrets, &keys, before).await;
+        let stored = stored.map_err(|fault| Fault::Api(secret::unwritten(before), fault))?;
+        tracing::info!(why, "keys are stored in the Secret {SECRET}");
+        self.secret = Look::of(Some(stored));
+        Ok(())
     }
-}
 
-/// The bundle in one place, read back; or a sentence that says what is missing.
-async fn settle_place(client: &Client, watched: &mut Watched, bundle: &str) -> Result<(), String> {
-    let Watched { place, look, written } = watched;
-    let title = place.title();
-    let object = match look {
-        Look::Unread => return Err(format!("the {title} was not read yet")),
-        Look::Absent => return Err(format!("there is no {title}; apply the operator's manifests")),
-        Look::There(object) if !place.calls(object) => return Err(format!("the {title} calls no webhook; apply the operator's manifests")),
-        Look::There(object) if place.holds(object, bundle) => return Ok(()),
-        Look::There(object) => object,
-    };
-    if written.is_some_and(|at| at.elapsed() < PAUSE) {
-        return Err(format!("the bundle in the {title} was changed by somebody else"));
+    /// Presents the stored keys, once their authority is believed.
+    fn present(&mut self) -> Result<(), Fault> {
+        let Some(stored) = self.stored().filter(|stored| self.served.as_ref() != Some(stored)) else { return Ok(()) };
+        stored.check(&self.names[..1], Timestamp::now()).map_err(Fault::Unusable)?;
+        let config = stored.serving().map_err(Fault::Unusable)?;
+        let new = certificates(&stored.authority).map_err(Fault::Keys)?;
+        if let Some(served) = self.served.as_ref().filter(|served| served.authority != stored.authority) {
+            let old = certificates(&served.authority).map_err(Fault::Keys)?;
+            let believed = |of: &[CertificateDer<'static>]| Watched::believed(&self.places, of);
+            if !self.handover.is_due(&stored.authority, believed(&new), believed(&old), Instant::now()) {
+                return Ok(());
+            }
+        }
+        let (end, authority_end) = stored.ends().map_err(Fault::Keys)?;
+        tracing::info!(%end, %authority_end, "the stored certificate is presented");
+        telemetry::certificate_expiry("leaf", end.as_second());
+        telemetry::certificate_expiry("authority", authority_end.as_second());
+        self.serving.send_replace(Arc::new(config));
+        self.served = Some(stored);
+        Ok(())
     }
-    *written = Some(Instant::now());
-    tracing::info!("the bundle is written to the {title}");
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &place.resource);
-    let patch = Patch::Apply(place.wanted(object, bundle));
-    let stored = bounded(api.patch(&place.name, &PatchParams::apply(MANAGER).force(), &patch)).await;
-    *look = Look::of(Some(stored.map_err(|fault| format!("the bundle in the {title} cannot be written: {fault}"))?));
-    match look {
-        Look::There(object) if place.holds(object, bundle) => Ok(()),
-        Look::There(_) | Look::Absent | Look::Unread => Err(format!("the {title} did not keep the bundle")),
+
+    /// The replica that leads writes the bundle; each of them knows what belongs into it.
+    async fn settle_bundles(&mut self) -> Vec<String> {
+        let now = Instant::now();
+        let keys = self.stored().into_iter().chain(self.served.clone());
+        self.trust.need(keys.flat_map(|keys| certificates(&keys.authority).unwrap_or_default()), now);
+        self.trust.meet(self.places.iter().flat_map(Watched::found), now);
+        let bundle = BASE64_STANDARD.encode(self.trust.bundle(now));
+        let mut faults = Vec::new();
+        // With nothing stored yet, nobody knows what belongs there.
+        if self.leadership.leads() && self.served.is_some() {
+            for place in &mut self.places {
+                faults.extend(place.settle(&self.client, &bundle, now).await.err());
+            }
+        }
+        faults
+    }
+
+    /// Why the API server cannot call this replica, in sentences.
+    fn missing_now(&self, faults: &[String]) -> Vec<String> {
+        let Some(served) = &self.served else {
+            let unread = format!("the Secret {SECRET} was not read yet");
+            return if faults.is_empty() { vec![unread] } else { faults.to_vec() };
+        };
+        let believed = served.check(&self.names[..1], Timestamp::now()).and_then(|()| certificates(&served.authority));
+        match believed {
+            Ok(authorities) => self.places.iter().filter_map(|place| place.missing(&authorities)).collect(),
+            Err(fault) => vec![format!("the presented certificate is not believed: {fault}")],
+        }
     }
 }

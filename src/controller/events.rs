@@ -1,17 +1,19 @@
-//! What is told to people: of a stored move one Event beside the object and one line in the log; and a status that the
-//! API server refuses.
+//! What is told to people: of a stored move one Event beside the object and one line in the log, which outlives the object;
+//! its end, in the log alone; and a status that the API server refuses.
 
 use super::calls::bounded;
 use super::observe::stamp;
+use crate::kinds::Served;
 use crate::kinds::intervention::Intervention;
-use crate::kinds::{Decision, Served};
+use crate::kinds::status::{Move, Status};
 use crate::machine::{Role, Word};
 use crate::telemetry;
 use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::api::events::v1::Event;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
 use kube::api::PostParams;
 use kube::core::ObjectMeta;
+use kube::core::object::HasStatus;
 use kube::{Api, Client, Resource, ResourceExt};
 
 /// The most that the API server takes as a note, in bytes.
@@ -19,19 +21,42 @@ const NOTE: usize = 1024;
 /// Who reports.
 const CONTROLLER: &str = "pointsman";
 
-/// Tells a stored move. An Event that cannot be written is not worth an error: the move is in
-/// `status.history` and in the log.
-pub async fn tell<K: Served>(client: &Client, instance: &str, object: &K::Object, decision: &Decision<K>) {
-    let Some(told) = &decision.told else { return };
-    let (kind, name, namespace) = (K::Object::kind(&()), object.name_any(), object.namespace().unwrap_or_default());
-    let uid = object.uid().unwrap_or_default();
+/// Where the lifecycle ends, as its diagrams write it.
+const END: &str = "[*]";
+
+/// Tells a stored move, and what the status says since. An Event that cannot be written is not worth an error: the move is
+/// in `status.history` and in the log.
+pub async fn tell<K: Served>(client: &Client, instance: &str, object: &K::Object, told: &Move, status: &Status<K::Spec>) {
+    let kind = K::Object::kind(&());
     telemetry::transition(&kind, &told.from, &told.to);
-    tracing::info!(%kind, name, namespace, uid, from = told.from, to = told.to, cause = told.cause, "moved");
-    let question = decision.status.intervention.as_ref().map(Intervention::summary);
-    let text = question.as_deref().or(decision.status.message.as_deref()).unwrap_or_default();
+    let question = status.intervention.as_ref().map(Intervention::summary);
+    let text = question.as_deref().or(status.message.as_deref()).unwrap_or_default();
+    log_move::<K>(object, told, text);
     let note = format!("{} -> {}: {text}", told.from, told.to);
     let warning = is_warning::<K>(&told.to);
     write::<K>(client, instance, object, Told { warning, reason: &told.cause, action: &told.to, note }).await;
+}
+
+/// Tells the end of an object, as it was seen last: no status is left that could say it.
+pub fn tell_end<K: Served>(object: &K::Object) {
+    let from = object.status().and_then(|status| status.state.clone()).unwrap_or_else(|| K::START.text());
+    let end = Move {
+        from,
+        to: END.to_owned(),
+        cause: "Removed".to_owned(),
+        time: Time(stamp()),
+        generation: object.meta().generation.unwrap_or_default(),
+        answer: None,
+    };
+    log_move::<K>(object, &end, "the object is gone");
+}
+
+/// One line a move: the archive of every object's life. Its fields are promised in docs/logs.md.
+fn log_move<K: Served>(object: &K::Object, told: &Move, text: &str) {
+    let (kind, name, namespace) = (K::Object::kind(&()), object.name_any(), object.namespace().unwrap_or_default());
+    let uid = object.uid().unwrap_or_default();
+    let Move { from, to, cause, generation, answer, .. } = told;
+    tracing::info!(%kind, namespace, name, uid, from, to, cause, generation, answer, text, "moved");
 }
 
 /// Tells that the API server refuses the status of an object, so that the object itself cannot say it.

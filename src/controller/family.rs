@@ -2,6 +2,7 @@
 
 use super::cache::{Cache, Key, Scope, version};
 use crate::kinds::Served;
+use crate::kinds::children::labelled_owner;
 use crate::kinds::order::Child;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Resource;
@@ -20,7 +21,8 @@ pub struct Family<T: Child> {
 impl<T: Child> Family<T> {
     /// Two empty caches.
     pub fn new(scopes: &[Scope]) -> Self {
-        Family { ours: Arc::new(Cache::new(scopes)), strangers: Arc::new(Cache::new(scopes)) }
+        // The label alone: what a controller owns is found by its name, and costs no place in an index.
+        Family { ours: Arc::new(Cache::grouped(scopes, labelled_owner)), strangers: Arc::new(Cache::new(scopes)) }
     }
 }
 

@@ -3,9 +3,10 @@
 
 use super::backoff::Backoff;
 use super::caches::Caches;
+use crate::kinds::Served;
 use crate::kinds::digest::fnv;
-use crate::kinds::order::{ChildRef, Order};
-use crate::kinds::{Refusal, Served};
+use crate::kinds::order::{ChildRef, Fate, Order, Refusal};
+use crate::kinds::status::Move;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -50,6 +51,8 @@ pub struct Memory {
     pub backoff: Backoff,
     /// When its status was stored last.
     pub recorded: Option<Instant>,
+    /// A move that may have been stored, and was not told: nobody knows until it is seen.
+    pub doubted: Option<Move>,
     awaited: Vec<Awaited>,
     awaiting_since: Option<Instant>,
     orphaned_since: Option<Instant>,
@@ -65,7 +68,7 @@ impl Memory {
         let before = std::mem::replace(&mut self.carried_out, (!orders.is_empty()).then(|| fnv(format!("{orders:?}").as_bytes())));
         let first = orders.first().filter(|_| before.is_some() && before == self.carried_out)?;
         let words = "it was written and accepted, and it is not so: something changes it back".to_owned();
-        Some(Refusal { child: first.child().clone(), words, conflict: false })
+        Some(Refusal { child: first.child().cloned(), words, fate: Fate::Undone })
     }
 
     /// Is this refusal of a status another one than the last, so that it is to be told?
@@ -79,11 +82,8 @@ impl Memory {
         self.awaited.extend(written);
     }
 
-    /// How much longer to wait before this object may step; nothing when it may now.
-    ///
-    /// `orphaned`: a child of a deleted object of the same name still stands in the way, and the
-    /// garbage collector is about to remove it.
-    pub fn wait<K: Served>(&mut self, caches: &Caches<K>, namespace: &str, orphaned: bool, at: Instant) -> Option<Duration> {
+    /// How much longer to wait for what was written to arrive; nothing once it has.
+    pub fn behind<K: Served>(&mut self, caches: &Caches<K>, namespace: &str, at: Instant) -> Option<Duration> {
         self.awaited.retain(|awaited| !awaited.arrived(caches, namespace));
         let behind = patience(PATIENCE, &mut self.awaiting_since, !self.awaited.is_empty(), at);
         if behind.is_none() && !self.awaited.is_empty() {
@@ -93,7 +93,13 @@ impl Memory {
             // Whether it stayed is not known.
             self.carried_out = None;
         }
-        behind.max(patience(ORPHANS, &mut self.orphaned_since, orphaned, at))
+        behind
+    }
+
+    /// How much longer to wait where a child of a deleted object of the same name still stands in the way: the garbage
+    /// collector is about to remove it.
+    pub fn orphaned(&mut self, stands: bool, at: Instant) -> Option<Duration> {
+        patience(ORPHANS, &mut self.orphaned_since, stands, at)
     }
 }
 
@@ -107,25 +113,29 @@ fn patience(patience: Duration, since: &mut Option<Instant>, holds: bool, at: In
     Some(patience.saturating_sub(waited)).filter(|left| !left.is_zero())
 }
 
-/// The memories of every object, by uid: an object of the same name is another object.
+/// The memories of every object, by uid: an object of the same name is another object. Nothing stands for one that is
+/// being looked at.
 #[derive(Debug, Default)]
-pub struct Memories(Mutex<HashMap<String, Memory>>);
+pub struct Memories(Mutex<HashMap<String, Option<Memory>>>);
 
 impl Memories {
-    /// Takes out what is remembered, for the one reconcile that runs.
-    pub fn take(&self, uid: &str) -> Memory {
-        self.lock().remove(uid).unwrap_or_default()
+    /// Takes out what is remembered, for the one reconcile that runs; nothing of an object that was never looked at, or that
+    /// was forgotten.
+    pub fn take(&self, uid: &str) -> Option<Memory> {
+        self.lock().insert(uid.to_owned(), None).map(Option::unwrap_or_default)
     }
-    /// Puts it back.
+    /// Puts it back, unless the object was forgotten meanwhile.
     pub fn keep(&self, uid: &str, memory: Memory) {
-        self.lock().insert(uid.to_owned(), memory);
+        if let Some(place) = self.lock().get_mut(uid) {
+            *place = Some(memory);
+        }
     }
-    /// Forgets an object that is gone.
-    pub fn forget(&self, uid: &str) {
-        self.lock().remove(uid);
+    /// Forgets an object that is gone. Was it ever looked at?
+    pub fn forget(&self, uid: &str) -> bool {
+        self.lock().remove(uid).is_some()
     }
     // Whole entries are put in and taken out, so what a panic leaves behind is sound.
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Memory>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Option<Memory>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

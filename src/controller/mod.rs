@@ -1,55 +1,75 @@
 //! EDGE: watches and acts. One loop of four verbs for every kind, one file per verb:
 //! [`observe`] -> `kinds::decide` -> [`record`] -> [`perform`]; [`reconcile`] calls them in this order.
 //!
-//! What is read comes from caches ([`caches`], fed by [`watch`]); what is written is awaited in
-//! them ([`memory`]) before the object steps again; what does not last is written ever more seldom
-//! ([`backoff`]). No kind is named here: a new kind needs no edit in this folder.
+//! What is read comes from caches ([`caches`], fed by [`watch`]), but for what nobody may watch ([`read`]) and what a removal
+//! is decided on ([`live`]); what is written is awaited in them ([`memory`]) before the object steps again; what does not last
+//! is written ever more seldom ([`backoff`]), and an object at rest is looked at seldom ([`pace`]). Every replica watches; the
+//! one that holds the [`lease`] looks and writes. No kind is named here: a new kind needs no edit in this folder.
 
+pub mod access;
+pub mod alone;
 pub mod backoff;
 pub mod cache;
 pub mod caches;
 pub mod calls;
+pub mod census;
 pub mod certificates;
+pub mod clients;
 pub mod events;
 pub mod family;
+mod first;
+pub mod lease;
+pub mod live;
 pub mod memory;
 pub mod observe;
+pub mod pace;
 pub mod perform;
 pub mod queue;
+pub mod read;
 pub mod reconcile;
 pub mod record;
 pub mod relatives;
+mod seize;
 pub mod site;
 pub mod watch;
 
 use crate::config::Config;
 use crate::kinds::{Served, Settings};
-use crate::telemetry;
-use cache::{Cache, Key};
+use crate::telemetry::{self, scrape};
+use cache::Key;
 use caches::{Caches, Watch};
+use census::Census;
 use futures::{FutureExt, StreamExt, stream};
 use kube::Client;
+use kube::ResourceExt;
 use kube::runtime::applier;
 use kube::runtime::controller::{self, Action};
 use kube::runtime::reflector::ObjectRef;
+use lease::Leadership;
 use memory::Memories;
 use queue::Queue;
 use reconcile::{Failed, reconcile};
+use relatives::Relatives;
 use site::Site;
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
+
+/// How long a review waits for the lists: the API server gives it 5 s.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Looks after every object of one kind.
 pub struct Controller<K: Served> {
     site: Arc<Site<K>>,
-    queue: Arc<Queue>,
-    watches: Vec<Watch>,
     concurrency: u16,
 }
 
+/// The watches that feed the caches of one kind.
+pub struct Watches(Vec<Watch>);
+
 /// The objects of one kind as they were seen last; cheap to clone.
-pub struct Objects<K: Served>(Arc<Cache<K::Object>>);
+pub struct Objects<K: Served>(Arc<Site<K>>);
 
 impl<K: Served> Clone for Objects<K> {
     fn clone(&self) -> Self {
@@ -58,74 +78,105 @@ impl<K: Served> Clone for Objects<K> {
 }
 
 impl<K: Served> Objects<K> {
-    /// One object.
-    pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<K::Object>> {
-        self.0.get(&Key { namespace: namespace.to_owned(), name: name.to_owned() })
+    /// One object. Until everything was listed once an object that is not found may well be there: then it takes a while.
+    pub async fn find(&self, namespace: &str, name: &str) -> Option<Arc<K::Object>> {
+        let _ = tokio::time::timeout(PATIENCE, self.listed()).await;
+        self.0.caches.objects.get(&Key { namespace: namespace.to_owned(), name: name.to_owned() })
     }
 
-    /// Was everything listed once? Before, an object that is not found may well be there.
-    pub fn is_synced(&self) -> bool {
-        self.0.synced()
+    /// What a change of the object is judged by; nothing where it is not known at once: the look at what is stored judges again.
+    pub async fn ground(&self, object: &K::Object) -> Option<K::Ground> {
+        self.listed().now_or_never()?;
+        let readings = tokio::time::timeout(PATIENCE, read::readings::<K>(&self.0.client, object)).await.ok()?.ok()?;
+        let relatives = Relatives::of(&self.0.caches, object, &readings, None);
+        Some(K::ground(&K::children(&relatives, object)))
+    }
+
+    /// Returns when everything that a look reads was listed once.
+    pub async fn listed(&self) {
+        self.0.caches.synced().await;
+    }
+}
+
+impl Watches {
+    /// Feeds the caches, for ever.
+    ///
+    /// # Panics
+    /// When a watch panics: without it every look would be blind.
+    pub async fn run(self) -> Infallible {
+        let mut watches: JoinSet<()> = self.0.into_iter().collect();
+        match watches.join_next().await {
+            Some(Err(panic)) => std::panic::resume_unwind(panic.into_panic()),
+            Some(Ok(())) | None => unreachable!("a watch ends only by a panic, and every kind has some"),
+        }
     }
 }
 
 impl<K: Served> Controller<K> {
-    /// Sets up the caches; nothing runs yet.
-    pub fn new(client: Client, config: &Config) -> Self {
-        let (queue, memories) = (Arc::new(Queue::default()), Arc::new(Memories::default()));
-        let forget = memories.clone();
-        let (caches, watches) = Caches::new(client.clone(), &config.watch_namespaces, &queue, move |uid| forget.forget(uid));
+    /// Sets up the caches and their watches; nothing runs yet.
+    pub fn new(client: Client, config: &Config, leadership: Leadership) -> (Self, Watches) {
+        let (queue, memories) = (Arc::new(Queue::new(K::PATH)), Arc::new(Memories::default()));
+        let known = memories.clone();
+        let gone = move |object: &K::Object| {
+            // One that this process never looked at, or looks at no more, is another replica's to tell.
+            if known.forget(object.uid().as_deref().unwrap_or_default()) && leadership.leads() {
+                events::tell_end::<K>(object);
+            }
+        };
+        let (caches, watches) = Caches::new(client.clone(), &config.watch_namespaces, &queue, gone);
         let settings = config.kinds.get(K::PATH).cloned().unwrap_or_else(Settings::of::<K>);
-        let site = Site { client, settings, caches, memories, instance: instance() };
-        Controller { site: Arc::new(site), queue, watches, concurrency: config.concurrency }
+        let site = Site { client, settings, caches, memories, queue, instance: instance() };
+        (Controller { site: Arc::new(site), concurrency: config.concurrency }, Watches(watches))
     }
 
     /// A handle to the objects, for readers.
     pub fn objects(&self) -> Objects<K> {
-        Objects(self.site.caches.objects.clone())
+        Objects(self.site.clone())
     }
 
-    /// Watches and acts until `shutdown`; then ends the looks that run, and returns.
-    ///
-    /// # Panics
-    /// When a watch panics: without it every look would be blind.
-    pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) {
-        let mut watches: JoinSet<()> = self.watches.into_iter().collect();
-        let objects = self.site.caches.objects.store();
-        let synced = {
-            let site = self.site.clone();
-            async move { site.caches.synced().await }
+    /// What is told of the objects at a scrape, while this process leads.
+    pub fn census(&self, leadership: Leadership) -> Arc<dyn scrape::Census> {
+        Arc::new(Census { site: self.site.clone(), leadership })
+    }
+
+    /// Looks at objects from `leading` on, once everything is listed, until `stop`; then ends the looks that run, and returns.
+    pub async fn run(self, leading: impl Future<Output = ()> + Send + 'static, stop: impl Future<Output = ()> + Send + 'static) {
+        telemetry::controller(K::PATH, self.concurrency);
+        let (objects, queue) = (self.site.caches.objects.store(), self.site.queue.clone());
+        let listed = self.objects();
+        let ready = async move {
+            leading.await;
+            // No step before every watched kind has been listed once.
+            listed.listed().await;
         };
-        // No step before every watched kind has been listed once.
-        let looks = stream::once(synced).filter_map(|()| std::future::ready(None)).chain(self.queue.looks());
+        let looks = stream::once(ready).filter_map(|()| std::future::ready(None)).chain(queue.clone().looks());
         let looks = looks.map(|key| Ok::<_, Infallible>(ObjectRef::new(&key.name).within(&key.namespace)));
         let look = |object: Arc<K::Object>, site: Arc<Site<K>>| reconcile(site, Key::of(object.as_ref())).boxed();
         let again = |_, failed: &Failed, _| Action::requeue(failed.again);
         let config = controller::Config::default().concurrency(self.concurrency);
-        let work = applier(look, again, self.site, objects, looks.boxed().take_until(shutdown), config).for_each(report::<K, _>);
-        tokio::select! {
-            () = work => {}
-            Some(ended) = watches.join_next() => match ended {
-                Ok(()) => unreachable!("a watch ends only by a panic"),
-                Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-            }
-        }
+        applier(look, again, self.site, objects, looks.boxed().take_until(stop), config)
+            .for_each(async |looked| report::<K, _>(&queue, looked))
+            .await;
     }
 }
 
-async fn report<K: Served, O>(looked: Result<(O, Action), controller::Error<Failed, Infallible>>) {
+fn report<K: Served, O>(queue: &Queue, looked: Result<(O, Action), controller::Error<Failed, Infallible>>) {
+    let kind = <K::Object as kube::Resource>::kind(&());
     match looked {
         Ok(_) => {}
-        Err(controller::Error::ObjectNotFound(object)) => tracing::debug!(%object, "gone before it was looked at"),
-        Err(error) => {
-            telemetry::reconcile_error(&<K::Object as kube::Resource>::kind(&()));
-            tracing::warn!(%error, "a look failed");
+        Err(controller::Error::ObjectNotFound(object)) => {
+            queue.begun(&Key { namespace: object.namespace.clone().unwrap_or_default(), name: object.name.clone() });
+            tracing::debug!(%object, "gone before it was looked at");
         }
+        Err(controller::Error::ReconcilerFailed(failed, object)) => {
+            tracing::warn!(%kind, namespace = object.namespace, name = object.name, error = %failed, again = ?failed.again, "a look failed");
+        }
+        Err(error) => tracing::warn!(%kind, %error, "a look failed"),
     }
 }
 
 /// The pod's name, or the machine's.
-fn instance() -> String {
+pub(crate) fn instance() -> String {
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = std::env::var("POD_NAME").ok().or_else(|| std::env::var("HOSTNAME").ok()).or_else(host);
     name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).unwrap_or_else(|| "pointsman".to_owned())

@@ -1,15 +1,19 @@
-//! First verb: everything that a decision reads, at one moment. The only clock of the controller.
+//! First verb: everything that a decision reads, at one moment. The only clock of the controller, and its only chance.
 
 use super::calls::{Unanswered, bounded};
+use super::live::Live;
+use super::read::readings;
 use super::relatives::Relatives;
 use super::site::Site;
 use super::watch;
-use crate::kinds::{Observation, Refusal, Served};
+use crate::kinds::entropy::{Entropy, SEED};
+use crate::kinds::order::Refusal;
+use crate::kinds::reading::Readings;
+use crate::kinds::{Observation, Served};
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::Pod;
-use kube::api::{ApiResource, DynamicObject, ListParams};
+use kube::api::{ApiResource, DynamicObject};
 use kube::{Api, ResourceExt};
-use std::sync::Arc;
+use ring::rand::{SecureRandom, SystemRandom};
 use tokio::time::Instant;
 
 /// When a look takes place.
@@ -19,13 +23,21 @@ pub struct Moment {
     pub now: Timestamp,
     /// The same moment on a clock that never jumps, for waits.
     pub at: Instant,
+    /// What passwords of this look are made from.
+    pub entropy: Entropy,
 }
 
-/// Reads the clocks.
+/// Reads the clocks, and the system's chance.
 pub fn clock() -> Moment {
     let now = Timestamp::now();
     // A time that is cut down to its second stays within the range of times.
-    Moment { now: Timestamp::from_second(now.as_second()).unwrap_or(now), at: Instant::now() }
+    Moment { now: Timestamp::from_second(now.as_second()).unwrap_or(now), at: Instant::now(), entropy: chance() }
+}
+
+/// A system that has no chance to give is one where no password is made; all else goes on.
+fn chance() -> Entropy {
+    let mut seed = [0; SEED];
+    SystemRandom::new().fill(&mut seed).map_or(Entropy::default(), |()| Entropy::of(seed))
 }
 
 /// The time to the microsecond, so that two Events of one second are listed in their order.
@@ -42,12 +54,12 @@ pub struct Sight<K: Served> {
     pub orphaned: bool,
 }
 
-/// Looks at an object and its relatives in the caches; without a call.
-pub fn cached<K: Served>(site: &Site<K>, object: &K::Object, refusal: Option<Refusal>, now: Timestamp) -> Sight<K> {
-    sight(site, object.clone(), None, refusal, now)
+/// Looks at an object and its relatives in the caches, and in what was read of it before; without a call.
+pub fn cached<K: Served>(site: &Site<K>, object: &K::Object, readings: &Readings, refusal: Option<Refusal>, moment: Moment) -> Sight<K> {
+    sight(site, object.clone(), &Relatives::of(&site.caches, object, readings, None), refusal, moment)
 }
 
-/// Looks at the object and its pods in the API server itself: what a destructive order is decided
+/// Looks at the object, its pods and its precious children in the API server itself: what a destructive order is decided
 /// on. `None` when the object is gone.
 ///
 /// # Errors
@@ -56,23 +68,21 @@ pub async fn live<K: Served>(
     site: &Site<K>,
     known: &K::Object,
     refusal: Option<Refusal>,
-    now: Timestamp,
+    moment: Moment,
 ) -> Result<Option<Observation<K>>, Unanswered> {
     let namespace = known.namespace().unwrap_or_default();
     let objects: Api<DynamicObject> = Api::namespaced_with(site.client.clone(), &namespace, &ApiResource::erase::<K::Object>(&()));
-    let pods: Api<Pod> = Api::namespaced(site.client.clone(), &namespace);
     let object = bounded(objects.get_opt(&known.name_any())).await?;
     let read = object.map(|object| watch::read::<K>(object)).transpose().map_err(kube::Error::SerdeError)?;
     let Some(object) = read.filter(|object| object.uid() == known.uid()) else { return Ok(None) };
-    let labels: Vec<String> = K::selector(&object).into_iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let selected = ListParams::default().labels(&labels.join(","));
-    let pods = bounded(pods.list(&selected)).await?.items.into_iter().map(Arc::new).collect();
-    Ok(Some(sight(site, object, Some(pods), refusal, now).seen))
+    let readings = readings::<K>(&site.client, &object).await?;
+    let live = Live::of::<K>(&site.client, &object).await?;
+    Ok(Some(sight(site, object.clone(), &Relatives::of(&site.caches, &object, &readings, Some(&live)), refusal, moment).seen))
 }
 
-fn sight<K: Served>(site: &Site<K>, object: K::Object, pods: Option<Vec<Arc<Pod>>>, refusal: Option<Refusal>, now: Timestamp) -> Sight<K> {
-    let relatives = Relatives::of(&site.caches, &object, pods);
-    let children = K::children(&relatives, &object);
+fn sight<K: Served>(site: &Site<K>, object: K::Object, relatives: &Relatives<'_, K>, refusal: Option<Refusal>, moment: Moment) -> Sight<K> {
+    let children = K::children(relatives, &object);
     let orphaned = relatives.orphaned();
-    Sight { seen: Observation::new(object, children, site.settings.clone(), refusal, now), orphaned }
+    let seen = Observation::new(object, children, site.settings.clone(), refusal, moment.now).with_entropy(moment.entropy);
+    Sight { seen, orphaned }
 }

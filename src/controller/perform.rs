@@ -3,20 +3,57 @@
 //! Orders about one child end at its first refusal. Orders about other children are carried out
 //! all the same: a quota on pods must not keep a deleted Service from coming back. The first
 //! refusal is handed to the next look; where the API server does not answer at all, the rest of
-//! the orders is left to a later look.
+//! the orders is left to a later look, and so it is where an order about the object itself comes to nothing.
 
 use super::cache::version_in;
 use super::calls::{Answer, Unanswered, call, failed_test};
+use super::first::{create, first_applied, stands};
 use super::memory::Awaited;
-use crate::kinds::Refusal;
-use crate::kinds::order::{ChildRef, Order};
-use kube::Client;
+use super::seize::seize;
+use crate::kinds::Served;
+use crate::kinds::order::{Cascade, ChildRef, Fate, Order, Refusal, Trial};
+use json_patch::{PatchOperation, TestOperation};
+use jsonptr::PointerBuf;
 use kube::api::{DeleteParams, Patch, PatchParams, Preconditions, ValidationDirective};
-use kube::core::{ObjectMeta, Request, Status};
+use kube::core::object::HasStatus;
+use kube::core::{Request, Status};
+use kube::{Client, Resource, ResourceExt};
 use serde_json::{Value, json};
 
 /// The field manager of the children.
-const MANAGER: &str = "pointsman";
+pub(super) const MANAGER: &str = "pointsman";
+
+/// The object that orders are about, or whose children.
+#[derive(Debug)]
+pub struct Owner {
+    /// Where objects of its kind stand.
+    objects: Request,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid.
+    pub uid: String,
+    /// The version that the record of the decision left it in.
+    version: Option<String>,
+    /// Has it had children before?
+    had_children: bool,
+}
+
+impl Owner {
+    /// The object that was looked at; `stored` is the version that it is in since, if it was written.
+    pub fn of<K: Served>(observed: &K::Object, stored: Option<u64>) -> Self {
+        let namespace = observed.namespace().unwrap_or_default();
+        Owner {
+            objects: Request::new(K::Object::url_path(&(), Some(&namespace))),
+            name: observed.name_any(),
+            uid: observed.uid().unwrap_or_default(),
+            version: stored.map(|version| version.to_string()).or_else(|| observed.resource_version()),
+            had_children: observed.status().is_some_and(|status| status.applied.is_some()),
+            namespace,
+        }
+    }
+}
 
 /// What became of the orders.
 #[derive(Debug, Default)]
@@ -27,30 +64,47 @@ pub struct Performed {
     pub refusal: Option<Refusal>,
     /// Why the rest was not tried.
     pub failure: Option<Unanswered>,
+    /// Was a child not what it was when it was seen?
+    pub outdated: bool,
+}
+
+impl Performed {
+    /// Was every order carried out?
+    pub fn whole(&self) -> bool {
+        self.refusal.is_none() && self.failure.is_none() && !self.outdated
+    }
 }
 
 /// What became of one order.
-enum Outcome {
+pub(super) enum Outcome {
+    /// It was carried out.
     Done(Awaited),
     /// The child is not what it was when it was seen: the next look sees it as it is.
     Outdated,
+    /// It came to nothing.
     Refused(Refusal),
 }
 
-/// Carries out `orders` about children in `namespace`.
-pub async fn perform(client: &Client, namespace: &str, orders: &[Order]) -> Performed {
+/// Carries out `orders` about an object and its children.
+pub async fn perform(client: &Client, owner: &Owner, orders: &[Order]) -> Performed {
     let mut performed = Performed::default();
     let mut refused: Vec<&ChildRef> = Vec::new();
     for order in orders {
-        if refused.contains(&order.child()) {
+        if order.child().is_some_and(|child| refused.contains(&child)) {
             continue;
         }
-        match carry_out(client, namespace, order).await {
-            Ok(Outcome::Done(awaited)) => performed.awaited.push(awaited),
-            Ok(Outcome::Outdated) => tracing::debug!(child = ?order.child(), "the child has changed since it was seen"),
+        match carry_out(client, owner, order).await {
+            Ok(Outcome::Done(awaited)) => {
+                performed.awaited.push(awaited);
+                continue;
+            }
+            Ok(Outcome::Outdated) => {
+                tracing::debug!(child = ?order.child(), "what the order is about has changed since it was seen");
+                performed.outdated = true;
+            }
             Ok(Outcome::Refused(refusal)) => {
                 tracing::warn!(child = ?refusal.child, words = refusal.words, "an order was refused");
-                refused.push(order.child());
+                refused.extend(order.child());
                 performed.refusal.get_or_insert(refusal);
             }
             Err(unanswered) => {
@@ -58,104 +112,129 @@ pub async fn perform(client: &Client, namespace: &str, orders: &[Order]) -> Perf
                 break;
             }
         }
+        // What the finalizer is to guard is not made without it.
+        if order.child().is_none() {
+            break;
+        }
     }
     performed
 }
 
-async fn carry_out(client: &Client, namespace: &str, order: &Order) -> Result<Outcome, Unanswered> {
-    let children = collection(order.child(), namespace);
-    let name = &order.child().name;
+/// Would the API server carry out these forced applies? Nothing is stored.
+///
+/// # Errors
+/// When the API server does not answer.
+pub async fn attempt(client: &Client, namespace: &str, orders: &[Order]) -> Result<Trial, Unanswered> {
+    for order in orders {
+        let Order::Apply { child, object, uid: Some(uid), .. } = order else { continue };
+        let params = PatchParams { dry_run: true, ..applied().force() };
+        let request = collection(child, namespace).patch(&child.name, &params, &Patch::Apply(&with_uid(object, uid)));
+        if let Answer::Refused(status) = call(client, request).await? {
+            return Ok(Trial::Failed(refusal(child, &status, Fate::Refused)));
+        }
+    }
+    Ok(Trial::Passed)
+}
+
+async fn carry_out(client: &Client, owner: &Owner, order: &Order) -> Result<Outcome, Unanswered> {
     match order {
-        Order::Apply { child, object, uid: None } => {
-            let answer = call(client, children.patch(name, &applied(), &Patch::Apply(object))).await?;
+        Order::Apply { child, object, uid: None, .. } => {
+            let children = collection(child, &owner.namespace);
+            if owner.had_children && stands(client, &children, child, &owner.uid).await? {
+                return Ok(Outcome::Outdated);
+            }
+            let answer = call(client, children.patch(&child.name, &applied(), &Patch::Apply(object))).await?;
             first_applied(client, &children, child, object, answer).await
         }
-        Order::Apply { child, object, uid: Some(uid) } => {
-            let mut object = object.clone();
-            object["metadata"]["uid"] = json!(uid);
-            let answer = call(client, children.patch(name, &applied().force(), &Patch::Apply(&object))).await?;
+        Order::Apply { child, object, uid: Some(uid), whole } => {
+            let children = collection(child, &owner.namespace);
+            if *whole {
+                let seized = changed(child, seize(client, &children, child, uid, MANAGER).await?, outdated);
+                if !matches!(seized, Outcome::Done(_)) {
+                    return Ok(seized);
+                }
+            }
+            let answer = call(client, children.patch(&child.name, &applied().force(), &Patch::Apply(&with_uid(object, uid)))).await?;
             // Forced, so no field can conflict: 409 says that the uid is another one.
             Ok(changed(child, answer, |status| status.code == 409))
         }
+        Order::Create { child, object } => create(client, &collection(child, &owner.namespace), child, object, &owner.uid).await,
+        Order::Own { patch } => own(client, owner, patch).await,
         Order::Patch { child, patch } => {
-            let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
-            let answer = call(client, children.patch(name, &params, &Patch::<()>::Json(patch.clone()))).await?;
-            Ok(changed(child, answer, |status| [404, 409].contains(&status.code) || failed_test(status)))
+            let patch = Patch::<()>::Json(patch.clone());
+            Ok(changed(child, call(client, collection(child, &owner.namespace).patch(&child.name, &managed(), &patch)).await?, outdated))
         }
-        Order::Delete { child, uid, resource_version } => {
+        Order::Delete { child, uid, resource_version, cascade } => {
             let only = Preconditions { uid: Some(uid.clone()), resource_version: Some(resource_version.clone()) };
-            let params = DeleteParams { preconditions: Some(only), ..DeleteParams::background() };
-            Ok(match call(client, children.delete(name, &params)).await? {
+            let params = DeleteParams { preconditions: Some(only), ..deletion(*cascade) };
+            Ok(match call(client, collection(child, &owner.namespace).delete(&child.name, &params)).await? {
                 Answer::Done { .. } => Outcome::Done(Awaited::Removed(child.clone(), uid.clone())),
                 Answer::Refused(status) if [404, 409].contains(&status.code) => Outcome::Outdated,
-                Answer::Refused(status) => refused(child, &status, false),
+                Answer::Refused(status) => refused(child, &status, Fate::Refused),
             })
         }
     }
 }
 
-/// The answer to the first apply of a child. It was not forced, so a field that somebody else
-/// wrote is a conflict; where they share no field, the answer shows who was there before.
-async fn first_applied(
-    client: &Client,
-    children: &Request,
-    child: &ChildRef,
-    object: &Value,
-    answer: Answer,
-) -> Result<Outcome, Unanswered> {
-    let meta = match answer {
-        Answer::Done { created: false, meta } => meta,
-        Answer::Done { created: true, meta } => return Ok(Outcome::Done(Awaited::Child(child.clone(), version_in(&meta)))),
-        Answer::Refused(status) => return Ok(refused(child, &status, status.code == 409)),
-    };
-    let Some(writer) = other_writer(&meta) else {
-        // An earlier order of ours that arrived late.
-        return Ok(Outcome::Done(Awaited::Child(child.clone(), version_in(&meta))));
-    };
-    give_back(client, children, child, object, &meta).await?;
-    let words = format!("it was there before, written by {writer}");
-    Ok(Outcome::Refused(Refusal { child: child.clone(), words, conflict: true }))
+/// A patch of the object itself, in the very version that the record of the decision left it in.
+async fn own(client: &Client, owner: &Owner, patch: &json_patch::Patch) -> Result<Outcome, Unanswered> {
+    let field = PointerBuf::from_tokens(["metadata", "resourceVersion"]);
+    let version = PatchOperation::Test(TestOperation { path: field, value: json!(owner.version) });
+    let whole = json_patch::Patch(std::iter::once(version).chain(patch.0.iter().cloned()).collect());
+    let answer = call(client, owner.objects.patch(&owner.name, &managed(), &Patch::<()>::Json(whole))).await?;
+    Ok(match answer {
+        Answer::Done { meta, .. } => Outcome::Done(Awaited::Object(version_in(&meta))),
+        Answer::Refused(status) if outdated(&status) => Outcome::Outdated,
+        Answer::Refused(status) => Outcome::Refused(Refusal { child: None, words: words(&status), fate: Fate::Refused }),
+    })
 }
 
-/// Takes every field of ours out of a stranger's object that appeared while we created ours:
-/// with our owner reference it would be deleted together with our object.
-async fn give_back(client: &Client, children: &Request, child: &ChildRef, object: &Value, meta: &ObjectMeta) -> Result<(), Unanswered> {
-    let empty = json!({
-        "apiVersion": object["apiVersion"],
-        "kind": object["kind"],
-        "metadata": { "name": meta.name, "namespace": meta.namespace, "uid": meta.uid },
-    });
-    match call(client, children.patch(&child.name, &applied().force(), &Patch::Apply(&empty))).await? {
-        Answer::Done { .. } => tracing::warn!(?child, "a stranger's object of that name appeared; it was given back"),
-        Answer::Refused(status) => tracing::error!(?child, words = status.message, "a stranger's object could not be given back"),
+fn deletion(cascade: Cascade) -> DeleteParams {
+    match cascade {
+        Cascade::Background => DeleteParams::background(),
+        Cascade::Foreground => DeleteParams::foreground(),
+        Cascade::Orphan => DeleteParams::orphan(),
     }
-    Ok(())
-}
-
-/// Kubernetes' own controllers annotate a Deployment of ours as soon as it is there.
-const BYSTANDER: &str = "kube-controller-manager";
-
-/// Somebody else who wrote more than a subresource of the object.
-fn other_writer(meta: &ObjectMeta) -> Option<&str> {
-    let mut writers = meta.managed_fields.iter().flatten().filter(|entry| entry.subresource.as_deref().unwrap_or_default().is_empty());
-    writers.find_map(|entry| entry.manager.as_deref().filter(|manager| ![MANAGER, BYSTANDER].contains(manager)))
 }
 
 fn changed(child: &ChildRef, answer: Answer, outdated: impl Fn(&Status) -> bool) -> Outcome {
     match answer {
         Answer::Done { meta, .. } => Outcome::Done(Awaited::Child(child.clone(), version_in(&meta))),
         Answer::Refused(status) if outdated(&status) => Outcome::Outdated,
-        Answer::Refused(status) => refused(child, &status, false),
+        Answer::Refused(status) => refused(child, &status, Fate::Refused),
     }
 }
 
-fn refused(child: &ChildRef, status: &Status, conflict: bool) -> Outcome {
-    let words = if status.message.is_empty() { format!("{} {}", status.code, status.reason) } else { status.message.clone() };
-    Outcome::Refused(Refusal { child: child.clone(), words, conflict })
+/// A patch of an object that is gone, or not what its tests say.
+fn outdated(status: &Status) -> bool {
+    [404, 409].contains(&status.code) || failed_test(status)
 }
 
-fn applied() -> PatchParams {
-    PatchParams { field_manager: Some(MANAGER.to_owned()), field_validation: Some(ValidationDirective::Strict), ..PatchParams::default() }
+pub(super) fn refused(child: &ChildRef, status: &Status, fate: Fate) -> Outcome {
+    Outcome::Refused(refusal(child, status, fate))
+}
+
+fn refusal(child: &ChildRef, status: &Status, fate: Fate) -> Refusal {
+    Refusal { child: Some(child.clone()), words: words(status), fate }
+}
+
+fn words(status: &Status) -> String {
+    if status.message.is_empty() { format!("{} {}", status.code, status.reason) } else { status.message.clone() }
+}
+
+/// The object, for the very child of this uid and no other.
+fn with_uid(object: &Value, uid: &str) -> Value {
+    let mut object = object.clone();
+    object["metadata"]["uid"] = json!(uid);
+    object
+}
+
+pub(super) fn applied() -> PatchParams {
+    PatchParams { field_validation: Some(ValidationDirective::Strict), ..managed() }
+}
+
+fn managed() -> PatchParams {
+    PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() }
 }
 
 fn collection(child: &ChildRef, namespace: &str) -> Request {

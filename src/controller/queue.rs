@@ -1,9 +1,10 @@
 //! Which objects are to be looked at: a set, so that a burst of events is one look.
 
 use super::cache::Key;
+use crate::telemetry;
 use futures::stream::{self, Stream, StreamExt};
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -12,17 +13,52 @@ use tokio::sync::Notify;
 const GATHERED: Duration = Duration::from_millis(50);
 
 /// Objects that wait for a look; never more than there are objects.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Queue {
-    waiting: Mutex<HashSet<Key>>,
+    controller: &'static str,
+    keys: Mutex<Keys>,
     bell: Notify,
 }
 
+#[derive(Debug, Default)]
+struct Keys {
+    /// Not yet handed on.
+    gathered: HashSet<Key>,
+    /// Handed on, and not yet looked at: as many looks as may run at once do.
+    handed: HashSet<Key>,
+}
+
 impl Queue {
+    /// An empty one, of the controller of this name.
+    pub fn new(controller: &'static str) -> Self {
+        Queue { controller, keys: Mutex::default(), bell: Notify::new() }
+    }
+
     /// Asks for a look at an object.
     pub fn add(&self, key: Key) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        let mut keys = self.keys();
+        let waits = keys.handed.contains(&key);
+        if keys.gathered.insert(key) && !waits {
+            telemetry::queued(self.controller);
+        }
         self.bell.notify_one();
+    }
+
+    /// Nothing is there any more that could be looked at. While nobody listens, what is gone would pile up.
+    pub fn remove(&self, key: &Key) {
+        self.keys().gathered.remove(key);
+        self.begun(key);
+    }
+
+    /// The look that was asked for begins; what happens from now on asks for another.
+    pub fn begun(&self, key: &Key) {
+        self.keys().handed.remove(key);
+    }
+
+    /// How many objects wait.
+    pub fn waiting(&self) -> usize {
+        let keys = self.keys();
+        keys.gathered.union(&keys.handed).count()
     }
 
     /// The objects to look at, for as long as anybody listens.
@@ -37,6 +73,14 @@ impl Queue {
     async fn gather(&self) -> HashSet<Key> {
         self.bell.notified().await;
         tokio::time::sleep(GATHERED).await;
-        std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut keys = self.keys();
+        let gathered = std::mem::take(&mut keys.gathered);
+        keys.handed.extend(gathered.iter().cloned());
+        gathered
+    }
+
+    // Whole keys are put in and taken out, so what a panic leaves behind is sound.
+    fn keys(&self) -> MutexGuard<'_, Keys> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

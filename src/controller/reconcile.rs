@@ -6,28 +6,24 @@ use super::calls::Unanswered;
 use super::events;
 use super::memory::{Awaited, Memory};
 use super::observe::{self, Moment};
-use super::perform::perform;
+use super::pace::{OUTDATED, SAFETY, due, generation, held_back};
+use super::perform::{Owner, attempt, perform};
+use super::read::readings;
 use super::record::{self, Recorded, record};
 use super::site::Site;
-use crate::kinds::{Decision, Served, decide};
+use crate::kinds::status::Move;
+use crate::kinds::{Decision, Observation, Served, decide};
 use crate::machine::Word;
+use crate::telemetry::{Ended, Look};
+use futures::FutureExt;
+use kube::core::object::HasStatus;
 use kube::runtime::controller::Action;
 use kube::{Resource, ResourceExt};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 use tracing::{Instrument, Span, field, info_span};
-
-/// An object at rest is looked at again after this time, in case an event was lost; a look at an
-/// object that is as it should be writes nothing.
-const SAFETY: Duration = Duration::from_mins(10);
-/// And while work goes on: such a look writes nothing.
-const WORKING: Duration = Duration::from_secs(30);
-/// A status without a move is stored at most once in this time: a roll-out changes counts many
-/// times a second, and nobody reads them so fast.
-const COUNTED: Duration = Duration::from_secs(1);
-/// The wait for the event that shows why a status was outdated.
-const OUTDATED: Duration = Duration::from_secs(1);
 
 /// A look that did not end.
 #[derive(Debug, Error)]
@@ -46,15 +42,19 @@ pub enum Cause {
     /// The live read failed.
     #[error("the live read failed: {0}")]
     Read(#[source] Unanswered),
+    /// It is not known whether something that the object needs is there; nothing was decided.
+    #[error("a reading failed: {0}")]
+    Reading(#[source] Unanswered),
     /// The status was not stored; nothing was ordered.
     #[error(transparent)]
     Record(#[from] record::Error),
     /// An order was not answered.
     #[error("an order: {0}")]
     Perform(#[source] Unanswered),
-    /// The look panicked. The object is left as it is, the others are looked at.
-    #[error("the look panicked: {0}")]
-    Panic(#[source] tokio::task::JoinError),
+    /// The look panicked. The object is left as it is, the others are looked at. What the panic says may quote a secret, so
+    /// it is not told here.
+    #[error("the look met a bug; a line of the log before this one names its place")]
+    Panicked,
 }
 
 /// Looks at one object; a panic stays within the look.
@@ -62,20 +62,40 @@ pub enum Cause {
 /// # Errors
 /// When a call was not answered, a status was refused, or the look panicked.
 pub async fn reconcile<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, Failed> {
-    let look = tokio::spawn(remembered(site, key));
-    look.await.unwrap_or_else(|panic| Err(Failed { cause: Cause::Panic(panic), again: LONGEST }))
+    let look = Look::begins(K::PATH);
+    site.queue.begun(&key);
+    // A task of its own: looks run beside each other, and none ends the one that starts them all.
+    let next = tokio::spawn(remembered(site, key)).await;
+    let next = next.unwrap_or(Err(Failed { cause: Cause::Panicked, again: LONGEST }));
+    look.ended(match &next {
+        Ok(next) if *next == Action::await_change() => Ended::Well,
+        Ok(_) => Ended::Again,
+        Err(Failed { cause: Cause::Panicked, .. }) => Ended::Panicked,
+        Err(_) => Ended::Failed,
+    });
+    next
 }
 
 /// A look, with what is remembered of its object.
 async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, Failed> {
     let Some(object) = site.caches.objects.get(&key) else { return Ok(Action::await_change()) };
     let uid = object.uid().unwrap_or_default();
-    let span = info_span!("reconcile", kind = %K::Object::kind(&()), name = key.name, namespace = key.namespace, uid,
+    // In JSON `name` is the span's own.
+    let span = info_span!("reconcile", kind = %K::Object::kind(&()), object = key.name, namespace = key.namespace, uid,
         from = field::Empty, to = field::Empty, cause = field::Empty);
     let moment = observe::clock();
-    let mut memory = site.memories.take(&uid);
-    let looked = look(&site, &object, &mut memory, moment).instrument(span).await;
-    let generation = object.meta().generation.unwrap_or_default();
+    let known = site.memories.take(&uid);
+    let stands = || site.caches.objects.get(&key).is_some_and(|object| object.uid().is_some_and(|now| now == uid));
+    if known.is_none() && !stands() {
+        // Its end may have been told before it was taken out: nobody would forget it any more.
+        site.memories.forget(&uid);
+        return Ok(Action::await_change());
+    }
+    let mut memory = known.unwrap_or_default();
+    // A memory holds whole values only, so what a panic leaves behind is sound; and its back-off slows the next tries down.
+    let looked = AssertUnwindSafe(look(&site, &object, &mut memory, moment).instrument(span)).catch_unwind().await;
+    let looked = looked.unwrap_or(Err(Cause::Panicked));
+    let generation = generation(object.as_ref());
     let next = match looked {
         Ok(next) => Ok(Action::requeue(next)),
         Err(cause) => {
@@ -87,32 +107,64 @@ async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, F
             Err(Failed { cause, again: memory.backoff.failed(moment.at, generation) })
         }
     };
-    if site.caches.objects.get(&key).is_some_and(|object| object.uid().is_some_and(|now| now == uid)) {
-        site.memories.keep(&uid, memory);
-    }
+    site.memories.keep(&uid, memory);
     next
 }
 
 /// One look. Returns when the next one is due, should nothing happen before.
 async fn look<K: Served>(site: &Site<K>, object: &K::Object, memory: &mut Memory, moment: Moment) -> Result<Duration, Cause> {
     let namespace = object.namespace().unwrap_or_default();
-    let sight = observe::cached(site, object, memory.refusal.clone(), moment.now);
-    if let Some(wait) = memory.wait(&site.caches, &namespace, sight.orphaned, moment.at) {
+    if let Some(wait) = memory.behind(&site.caches, &namespace, moment.at) {
         return Ok(wait);
     }
-    let mut observed = sight.seen.object.clone();
-    let mut decision = decide(sight.seen);
-    if decision.is_destructive() {
-        let live = observe::live(site, object, memory.refusal.clone(), moment.now).await.map_err(Cause::Read)?;
-        let Some(live) = live else { return Ok(SAFETY) };
-        observed = live.object.clone();
-        decision = decide(live);
+    let readings = readings::<K>(&site.client, object).await.map_err(Cause::Reading)?;
+    // Read only now: what was read while something was awaited may be older than what has arrived since.
+    let Some(object) = site.caches.objects.get(&Key::of(object)).filter(|now| now.uid() == object.uid()) else { return Ok(SAFETY) };
+    let object = object.as_ref();
+    if !readings.serve::<K>(object) {
+        // It has changed meanwhile, and wants others.
+        return Ok(OUTDATED);
     }
+    let sight = observe::cached(site, object, &readings, memory.refusal.clone(), moment);
+    if let Some(wait) = memory.orphaned(sight.orphaned, moment.at) {
+        return Ok(wait);
+    }
+    if let (Some(doubted), Some(status)) = (memory.doubted.take_if(|doubted| is_stored::<K>(object, doubted)), object.status()) {
+        events::tell::<K>(&site.client, &site.instance, object, &doubted, status).await;
+    }
+    let Some((observed, decision)) = decided(site, object, sight.seen, memory, moment).await? else { return Ok(SAFETY) };
     note(&decision);
     if let Some(wait) = held_back(memory, &observed, &decision, moment) {
         return Ok(wait);
     }
     act(site, &observed, &decision, memory, moment).await
+}
+
+/// A decision, and the object that it was made about. What removes something is decided on a live read, and what offers to
+/// take over something on a trial; nothing where the object is gone.
+async fn decided<K: Served>(
+    site: &Site<K>,
+    object: &K::Object,
+    seen: Observation<K>,
+    memory: &Memory,
+    moment: Moment,
+) -> Result<Option<(K::Object, Decision<K>)>, Cause> {
+    let mut observed = seen.object.clone();
+    let mut decision = decide(seen);
+    let live = || async { observe::live(site, object, memory.refusal.clone(), moment).await.map_err(Cause::Read) };
+    if decision.is_destructive() {
+        let Some(live) = live().await? else { return Ok(None) };
+        observed = live.object.clone();
+        decision = decide(live);
+    }
+    if !decision.trial.is_empty() {
+        let namespace = observed.namespace().unwrap_or_default();
+        let adoption = attempt(&site.client, &namespace, &decision.trial).await.map_err(Cause::Perform)?;
+        let Some(live) = live().await? else { return Ok(None) };
+        observed = live.object.clone();
+        decision = decide(Observation { adoption, ..live });
+    }
+    Ok(Some((observed, decision)))
 }
 
 /// Records the decision, then performs it; a move is told meanwhile.
@@ -123,20 +175,30 @@ async fn act<K: Served>(
     memory: &mut Memory,
     moment: Moment,
 ) -> Result<Duration, Cause> {
-    let namespace = observed.namespace().unwrap_or_default();
-    let performing = perform(&site.client, &namespace, &decision.orders);
-    let performed = match record(&site.client, observed, decision).await? {
-        Recorded::Unchanged => performing.await,
+    let performing = async |stored| perform(&site.client, &Owner::of::<K>(observed, stored), &decision.orders).await;
+    let recorded = record(&site.client, observed, decision).await;
+    if matches!(recorded, Ok(Recorded::Outdated) | Err(record::Error::Unanswered(_))) {
+        // An earlier try may have been stored, and its answer lost on the way.
+        memory.doubted = memory.doubted.take().or_else(|| decision.told.clone());
+    }
+    let performed = match recorded? {
+        Recorded::Unchanged => performing(None).await,
         Recorded::Stored(version) => {
             memory.recorded = Some(moment.at);
+            memory.doubted = None;
             memory.await_all([Awaited::Object(version)]);
-            let telling = events::tell(&site.client, &site.instance, observed, decision);
-            tokio::join!(performing, telling).0
+            let telling = async {
+                if let Some(told) = &decision.told {
+                    events::tell::<K>(&site.client, &site.instance, observed, told, &decision.status).await;
+                }
+            };
+            tokio::join!(performing(Some(version)), telling).0
         }
         Recorded::Outdated | Recorded::Gone => return Ok(OUTDATED),
     };
+    let met = memory.met(if performed.whole() { &decision.orders } else { &[] });
     memory.await_all(performed.awaited);
-    memory.refusal = performed.refusal.or_else(|| memory.met(&decision.orders));
+    memory.refusal = performed.refusal.or(met);
     if let Some(failure) = performed.failure {
         return Err(Cause::Perform(failure));
     }
@@ -149,28 +211,10 @@ async fn act<K: Served>(
     Ok(due.min(memory.backoff.acted(moment.at, generation(observed))))
 }
 
-/// How long this decision has to wait: orders soon after orders, anything soon after a failure,
-/// mere counts soon after a status. What a person has just said, by a spec or by an answer, is
-/// never kept waiting.
-fn held_back<K: Served>(memory: &Memory, observed: &K::Object, decision: &Decision<K>, moment: Moment) -> Option<Duration> {
-    let answered = decision.told.as_ref().is_some_and(|told| told.answer.is_some());
-    let waits = memory.backoff.failing() || (!decision.orders.is_empty() && !answered);
-    let counts = decision.told.is_none() && decision.orders.is_empty();
-    let counted = memory.recorded.filter(|_| counts).map(|last| COUNTED.saturating_sub(moment.at.saturating_duration_since(last)));
-    let backoff = memory.backoff.wait(moment.at, generation(observed)).filter(|_| waits);
-    backoff.or(counted.filter(|wait| !wait.is_zero()))
-}
-
-/// When the next look is due: a second after the deadline, or when it is time for safety. While work goes on, some
-/// things come true by time alone.
-fn due<K: Served>(decision: &Decision<K>, moment: Moment) -> Duration {
-    let deadline = decision.status.deadline_time.as_ref().map(|deadline| deadline.0.duration_since(moment.now));
-    let left = deadline.and_then(|left| Duration::try_from(left).ok()).filter(|left| !left.is_zero());
-    left.map_or(SAFETY, |left| WORKING.min(left + Duration::from_secs(1)))
-}
-
-fn generation(object: &impl Resource) -> i64 {
-    object.meta().generation.unwrap_or_default()
+/// Is this move the last one that the object remembers? Its time aside: each try has its own.
+fn is_stored<K: Served>(object: &K::Object, told: &Move) -> bool {
+    let last = object.status().and_then(|status| status.history.last());
+    last.is_some_and(|last| Move { time: told.time.clone(), ..last.clone() } == *told)
 }
 
 /// Writes onto the look's span what was decided.

@@ -1,29 +1,33 @@
-//! Whose is the object that stands under a child's name? Answered from caches, without a call.
+//! Whose is the object that stands under a child's name? Answered from caches and from what was read, without a call.
 
 use super::cache::Key;
 use super::caches::Caches;
 use super::family::is_of_kind;
+use super::live::Live;
 use crate::kinds::Served;
-use crate::kinds::children::{Lookup, Slot, controller};
+use crate::kinds::children::{Lookup, Slot, belongs, controller, labelled_owner};
 use crate::kinds::order::Child;
+use crate::kinds::pod_template::Strings;
+use crate::kinds::reading::{Readable, Reading, Readings};
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Resource, ResourceExt};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// The relatives of one object, as the caches know them.
+/// The relatives of one object, as the caches know them, and as they were read.
 pub struct Relatives<'a, K: Served> {
     caches: &'a Caches<K>,
     object: &'a K::Object,
     uid: String,
-    live_pods: Option<Vec<Arc<Pod>>>,
+    readings: &'a Readings,
+    live: Option<&'a Live>,
     orphaned: Cell<bool>,
 }
 
 impl<'a, K: Served> Relatives<'a, K> {
-    /// The relatives of `object`; `live_pods` instead of the cached ones, where they were read.
-    pub fn of(caches: &'a Caches<K>, object: &'a K::Object, live_pods: Option<Vec<Arc<Pod>>>) -> Self {
-        Relatives { caches, object, uid: object.uid().unwrap_or_default(), live_pods, orphaned: Cell::new(false) }
+    /// The relatives of `object`; what is in `live` instead of what is cached.
+    pub fn of(caches: &'a Caches<K>, object: &'a K::Object, readings: &'a Readings, live: Option<&'a Live>) -> Self {
+        Relatives { caches, object, uid: object.uid().unwrap_or_default(), readings, live, orphaned: Cell::new(false) }
     }
 
     /// Was a child seen of an earlier object of the same name? The garbage collector is about to
@@ -32,13 +36,28 @@ impl<'a, K: Served> Relatives<'a, K> {
         self.orphaned.get()
     }
 
-    fn is_controlled(&self, child: &impl Resource) -> bool {
-        controller(child).is_some_and(|owner| owner.uid == self.uid)
+    /// The child under `key` that carries our label, whosever it is.
+    fn labelled<T: Child>(&self, key: &Key) -> Option<Arc<T>> {
+        let cached = self.caches.family::<T>().ours.get(key);
+        match self.live.and_then(Live::children::<T>) {
+            // What is ours in the cache alone is gone, or ours no more.
+            Some(live) => live.iter().find(|child| child.name_any() == key.name).cloned().or(cached.filter(|child| !self.owns(child))),
+            None => cached,
+        }
+    }
+
+    fn owns(&self, child: &Arc<impl Resource>) -> bool {
+        belongs(child.as_ref(), &self.uid)
+    }
+
+    fn ours_or_foreign<T: Child>(&self, child: Arc<T>) -> Slot<T> {
+        if self.owns(&child) { Slot::Ours(child) } else { self.foreign(child.as_ref()) }
     }
 
     fn foreign<T>(&self, child: &impl Resource) -> Slot<T> {
         let owner = controller(child);
         let owner = match owner {
+            None if let Some(uid) = labelled_owner(child) => format!("it is labelled as a child of the object of uid {uid}"),
             None => "nobody controls it".to_owned(),
             Some(owner) if is_of_kind::<K>(owner) && owner.name == self.object.name_any() => {
                 self.orphaned.set(true);
@@ -52,24 +71,55 @@ impl<'a, K: Served> Relatives<'a, K> {
 
 impl<K: Served> Lookup for Relatives<'_, K> {
     fn slot<T: Child>(&self, name: &str) -> Slot<T> {
-        let key = Key { namespace: self.object.namespace().unwrap_or_default(), name: name.to_owned() };
-        let family = self.caches.family::<T>();
-        if let Some(child) = family.ours.get(&key) {
-            return if self.is_controlled(child.as_ref()) { Slot::Ours(child) } else { self.foreign(child.as_ref()) };
+        match self.readings.child::<T>(name) {
+            Reading::Found(child) => return self.ours_or_foreign(child),
+            Reading::Absent => return Slot::Free,
+            Reading::Unread => {}
         }
-        match family.strangers.get(&key) {
+        let key = Key { namespace: self.object.namespace().unwrap_or_default(), name: name.to_owned() };
+        if let Some(child) = self.labelled::<T>(&key) {
+            return self.ours_or_foreign(child);
+        }
+        match self.caches.family::<T>().strangers.get(&key) {
             None => Slot::Free,
-            Some(child) if self.is_controlled(child.as_ref()) => {
-                Slot::Unlabelled { uid: child.uid().unwrap_or_default(), bare: child.labels().is_empty() }
+            Some(child) if self.owns(&child) => {
+                Slot::Unlabelled { uid: child.uid().unwrap_or_default(), bare: child.meta().labels.is_none() }
             }
             Some(child) => self.foreign(child.as_ref()),
         }
     }
 
+    fn read<T: Readable>(&self, name: &str) -> Reading<T> {
+        self.readings.one(name)
+    }
+
+    fn read_all<T: Readable>(&self) -> Reading<Vec<Arc<T>>> {
+        self.readings.all()
+    }
+
+    fn all<T: Child>(&self) -> Vec<Arc<T>> {
+        let mut children = match self.live.and_then(Live::children::<T>) {
+            Some(live) => live.to_vec(),
+            None => self.caches.labelled(&self.object.namespace().unwrap_or_default(), &self.uid),
+        };
+        children.retain(|child| self.owns(child));
+        children
+    }
+
+    fn below<T: Child>(&self, parent: &str) -> Vec<Arc<T>> {
+        let mut children = self.caches.labelled::<T>(&self.object.namespace().unwrap_or_default(), &self.uid);
+        children.retain(|child| controller(child.as_ref()).is_some_and(|controller| controller.uid == parent));
+        children
+    }
+
     fn pods(&self) -> Vec<Arc<Pod>> {
-        let selector = K::selector(self.object);
-        let candidates = self.live_pods.clone().unwrap_or_else(|| self.caches.pods_of(&Key::of(self.object)));
-        let selected = |pod: &Arc<Pod>| selector.iter().all(|(key, value)| pod.labels().get(key) == Some(value));
-        candidates.into_iter().filter(selected).collect()
+        self.labelled_pods(&K::selector(self.object))
+    }
+
+    fn labelled_pods(&self, labels: &Strings) -> Vec<Arc<Pod>> {
+        let live = self.live.map(|live| live.pods.clone());
+        let mut pods = live.unwrap_or_else(|| self.caches.pods_of(&Key::of(self.object)));
+        pods.retain(|pod| labels.iter().all(|(key, value)| pod.labels().get(key) == Some(value)));
+        pods
     }
 }

@@ -2,6 +2,7 @@
 
 use super::caches::Caches;
 use super::memory::Memories;
+use super::queue::Queue;
 use crate::kinds::{Served, Settings};
 use kube::Client;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub struct Site<K: Served> {
     pub caches: Caches<K>,
     /// What is remembered between looks.
     pub memories: Arc<Memories>,
+    /// What waits to be looked at.
+    pub queue: Arc<Queue>,
     /// The name under which this process reports.
     pub instance: String,
 }

@@ -1,6 +1,7 @@
 //! Watches feed caches. What nobody reads is dropped on the way in.
 
 use super::cache::{Cache, Change, Scope};
+use crate::kinds::rendered::OWNER_UID;
 use crate::kinds::{Served, read};
 use futures::{Stream, StreamExt};
 use k8s_openapi::api::core::v1::Pod;
@@ -128,10 +129,12 @@ pub fn pod(pod: &mut Pod) {
     pod.spec = None;
 }
 
-/// Leaves of a stranger who it is and who controls it.
+/// Leaves of a stranger who it is, whose it is, and whether it has labels at all.
 pub fn stranger<T>(object: &mut PartialObjectMeta<T>) {
     object.types = None;
-    object.metadata = identity(std::mem::take(&mut object.metadata));
+    let mut all = std::mem::take(&mut object.metadata);
+    let labels = all.labels.take().map(|mut labels| labels.remove_entry(OWNER_UID).into_iter().collect());
+    object.metadata = ObjectMeta { labels, ..identity(all) };
 }
 
 fn identity(all: ObjectMeta) -> ObjectMeta {

@@ -1,24 +1,35 @@
 //! Children as they are seen: ours in full, a stranger's by name only.
 
-use super::order::Child;
+use super::intervention::Subject;
+use super::order::{Child, ChildKind, ChildRef};
+use super::pod_template::Strings;
+use super::reading::{Readable, Reading};
+use super::rendered::OWNER_UID;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Resource, ResourceExt};
+use serde_json::{Value, json};
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-/// What stands under one name.
-#[derive(Clone, Debug)]
+/// What stands under one name. What a Secret holds is not shown.
+#[derive(Clone)]
 pub enum Slot<T> {
     /// Nothing.
     Free,
     /// Our child.
     Ours(Arc<T>),
-    /// Our child by its owner reference, but our label was taken from it: seen by name only.
+    /// Our child by its owner reference, or by the owner's uid in a label, but our label was taken from it: seen by name only.
     Unlabelled {
         /// Its uid.
         uid: String,
         /// Are there no labels at all?
         bare: bool,
+    },
+    /// Somebody else's object that a person has let us take over.
+    Adopted {
+        /// Its uid.
+        uid: String,
     },
     /// Somebody else's object. It is never written to.
     Foreign {
@@ -34,7 +45,24 @@ impl<T> Slot<T> {
     pub fn ours(&self) -> Option<&T> {
         match self {
             Slot::Ours(child) => Some(child),
-            Slot::Free | Slot::Unlabelled { .. } | Slot::Foreign { .. } => None,
+            Slot::Free | Slot::Unlabelled { .. } | Slot::Adopted { .. } | Slot::Foreign { .. } => None,
+        }
+    }
+
+    /// The uid of a stranger's object that a person has let us take over.
+    pub fn adopted(&self) -> Option<&str> {
+        match self {
+            Slot::Adopted { uid } => Some(uid),
+            Slot::Free | Slot::Ours(_) | Slot::Unlabelled { .. } | Slot::Foreign { .. } => None,
+        }
+    }
+
+    /// The same, where a stranger's object may be taken over if its uid is among these.
+    #[must_use]
+    pub fn adopting(self, uids: &[Subject]) -> Self {
+        match self {
+            Slot::Foreign { uid, .. } if uids.iter().any(|adopted| adopted.uid.as_ref() == Some(&uid)) => Slot::Adopted { uid },
+            Slot::Free | Slot::Ours(_) | Slot::Unlabelled { .. } | Slot::Adopted { .. } | Slot::Foreign { .. } => self,
         }
     }
 }
@@ -44,9 +72,72 @@ impl<T: Child> Slot<T> {
     pub fn uid(&self) -> Option<String> {
         match self {
             Slot::Ours(child) => child.uid(),
-            Slot::Unlabelled { uid, .. } => Some(uid.clone()),
+            Slot::Unlabelled { uid, .. } | Slot::Adopted { uid } => Some(uid.clone()),
             Slot::Free | Slot::Foreign { .. } => None,
         }
+    }
+}
+
+impl<T: Child> Debug for Slot<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Slot::Free => out.write_str("Free"),
+            Slot::Ours(child) if T::KIND.is_secret() => write!(out, "Ours({:?}, not shown)", child.meta().uid),
+            Slot::Ours(child) => out.debug_tuple("Ours").field(child).finish(),
+            Slot::Unlabelled { uid, bare } => out.debug_struct("Unlabelled").field("uid", uid).field("bare", bare).finish(),
+            Slot::Adopted { uid } => out.debug_struct("Adopted").field("uid", uid).finish(),
+            Slot::Foreign { uid, owner } => out.debug_struct("Foreign").field("uid", uid).field("owner", owner).finish(),
+        }
+    }
+}
+
+/// A slot of any type.
+pub trait Place {
+    /// The kind of child that it is for.
+    fn kind(&self) -> ChildKind;
+    /// Our child, if it is there and seen in full.
+    fn live(&self) -> Option<Value>;
+    /// The uid of somebody else's object, and who controls it.
+    fn stranger(&self) -> Option<(&str, &str)>;
+    /// The uid of a stranger's object that a person has let us take over.
+    fn adopted(&self) -> Option<&str>;
+    /// Was our label taken from it?
+    fn is_unlabelled(&self) -> bool;
+}
+
+impl<T: Child> Place for Slot<T> {
+    fn kind(&self) -> ChildKind {
+        T::KIND
+    }
+    fn live(&self) -> Option<Value> {
+        self.ours().map(|child| json!(child))
+    }
+    fn stranger(&self) -> Option<(&str, &str)> {
+        match self {
+            Slot::Foreign { uid, owner } => Some((uid, owner)),
+            Slot::Free | Slot::Ours(_) | Slot::Unlabelled { .. } | Slot::Adopted { .. } => None,
+        }
+    }
+    fn adopted(&self) -> Option<&str> {
+        Slot::adopted(self)
+    }
+    fn is_unlabelled(&self) -> bool {
+        matches!(self, Slot::Unlabelled { .. })
+    }
+}
+
+/// The children of one object.
+pub trait Siblings {
+    /// The place of every child of the object called `owner`, each with its name, in the order in which children are written.
+    fn places(&self, owner: &str) -> Vec<(String, &dyn Place)>;
+    /// The same, where objects of these uids may be taken over.
+    #[must_use]
+    fn adopting(self, adopted: &[Subject]) -> Self;
+
+    /// The place of `child` of the object called `owner`.
+    fn place(&self, owner: &str, child: &ChildRef) -> Option<&dyn Place> {
+        let mut places = self.places(owner).into_iter();
+        places.find_map(|(name, place)| (place.kind() == child.kind && name == child.name).then_some(place))
     }
 }
 
@@ -55,16 +146,45 @@ pub fn controller(object: &impl Resource) -> Option<&OwnerReference> {
     object.owner_references().iter().find(|owner| owner.controller == Some(true))
 }
 
+/// The uid that an object's label names as its owner's: on children that have no controller.
+pub fn labelled_owner(object: &impl Resource) -> Option<&String> {
+    object.meta().labels.as_ref()?.get(OWNER_UID)
+}
+
+/// Is the object a child of the one with this uid: by its controller, or, where nobody controls it, by its label?
+pub fn belongs(object: &impl Resource, uid: &str) -> bool {
+    match controller(object) {
+        Some(owner) => owner.uid == uid,
+        None => labelled_owner(object).is_some_and(|owner| owner == uid),
+    }
+}
+
 /// Where an observation finds children; the controller implements it over its caches.
 pub trait Lookup {
-    /// What stands under `name` in the owner's namespace.
+    /// What stands under `name` in the owner's namespace; of a type that is declared as a child, or as a reading of this name.
     fn slot<T: Child>(&self, name: &str) -> Slot<T>;
+    /// A thing that is read at every look.
+    fn read<T: Readable>(&self, name: &str) -> Reading<T>;
+    /// All things of a kind that are read at every look.
+    fn read_all<T: Readable>(&self) -> Reading<Vec<Arc<T>>>;
+    /// Every child of this type that carries the owner's uid in a label, and that nobody else controls.
+    fn all<T: Child>(&self) -> Vec<Arc<T>>;
+    /// Every object of this type that carries the owner's uid in a label, and that the object of uid `parent` controls: the Jobs
+    /// of a child that is a CronJob, say.
+    fn below<T: Child>(&self, parent: &str) -> Vec<Arc<T>>;
     /// The pods that carry the owner's selector labels.
     fn pods(&self) -> Vec<Arc<Pod>>;
+    /// The pods that carry these labels, among those that [`super::Served::pod_labels`] finds.
+    fn labelled_pods(&self, labels: &Strings) -> Vec<Arc<Pod>>;
 }
 
 /// A list of child types, visited with each type.
 pub trait ChildVisitor {
     /// Called once for each type.
     fn child<T: Child>(&mut self);
+    /// The same for a type of which no child can be made again as it was, as volumes are: what is destructive is decided on a
+    /// live read of them. They carry the owner's uid in a label.
+    fn precious<T: Child>(&mut self) {
+        self.child::<T>();
+    }
 }

@@ -1,9 +1,11 @@
 //! One look -> a decision: steps through junctions, the status, the orders.
 
-use super::order::Order;
+use super::annotations::answer;
+use super::order::{Order, Trial};
 use super::status::{Move, Status};
-use super::{Kind, Observation, answer, claimed};
-use crate::machine::{Role, Step, Word, work};
+use super::{Kind, Observation, claimed};
+use crate::machine::prove::Provable;
+use crate::machine::{Answer, Role, Step, Word, work};
 use kube::Resource;
 use kube::core::object::HasStatus;
 use std::collections::BTreeSet;
@@ -17,6 +19,8 @@ pub struct Decision<K: Kind> {
     pub status: Status<K::Spec>,
     /// The orders to perform after it was stored.
     pub orders: Vec<Order>,
+    /// Orders that are to be tried first: what they say changes the question that is to be asked.
+    pub trial: Vec<Order>,
     /// The move to be told, if one was made.
     pub told: Option<Move>,
 }
@@ -46,12 +50,16 @@ pub fn decide<K: Kind>(mut seen: Observation<K>) -> Decision<K> {
             break;
         }
     }
+    // Nothing is made that the finalizer is to guard before it is on.
+    orders.sort_by_key(|order| order.child().is_some());
     let mut status = seen.status();
+    let asks = steps.last().is_some_and(|step| step.moved() && K::role(step.next()) == Role::Asks);
+    let trial = if asks && seen.adoption == Trial::Untried { K::adoption(&seen) } else { Vec::new() };
     let told = told(&steps, &seen);
     if let Some(told) = &told {
         status.remember(told.clone());
     }
-    Decision { steps, status, orders, told }
+    Decision { steps, status, orders, trial, told }
 }
 
 /// The move from the first place to the last, its cause the first hop's: junctions are folded.
@@ -70,36 +78,45 @@ fn told<K: Kind>(steps: &[Step<K>], seen: &Observation<K>) -> Option<Move> {
 
 /// The path that these facts lead to when all goes well, junctions left out: the webhook's preview.
 /// `success` ends work well; where it is absent, the goal of each phase does.
-pub fn preview<K: Kind>(from: K::Phase, facts: &BTreeSet<K::Event>, success: Option<K::Event>) -> Vec<K::Phase> {
-    let mut path = Vec::from_iter((K::role(from) != Role::Junction).then_some(from));
+pub fn preview<M: Provable>(from: M::Phase, facts: &BTreeSet<M::Event>, success: Option<M::Event>) -> Vec<M::Phase> {
+    let mut path = Vec::from_iter((M::role(from) != Role::Junction).then_some(from));
     let (mut at, mut facts) = (from, facts.clone());
     // An edit that the work under way takes up leaves it to its own end.
-    if let Role::Works { goal, .. } = K::role(from)
+    if let Role::Works { goal, .. } = M::role(from)
         && !facts.is_empty()
-        && !K::step(from, &facts).moved()
+        && !M::step(from, &facts).moved()
     {
-        facts = BTreeSet::from([success.unwrap_or(goal)]);
+        facts = after_work::<M>(from, facts, success.unwrap_or(goal));
     }
-    while path.len() <= K::Phase::ALL.len() {
-        let step = K::step(at, &facts);
+    // No path visits a phase more than once on the way out and once on the way back.
+    for _ in 0..2 * M::Phase::ALL.len() {
+        let step = M::step(at, &facts);
         if !step.moved() {
             break;
         }
         at = step.next();
-        match K::role(at) {
+        facts.retain(|fact| M::remains(*fact, &step));
+        match M::role(at) {
             Role::Junction => {
-                facts.retain(|fact| !K::closes_question(*fact));
+                facts.retain(|fact| M::claims(at, *fact));
                 // Where nothing is to be done, all is as it should be.
-                if facts.is_empty() {
-                    facts.extend(success.or_else(|| work::<K>().map(|(_, goal)| goal)));
+                if M::step(at, &facts).cause().is_none() {
+                    facts.extend(success.or_else(|| work::<M>().map(|(_, goal)| goal)));
                 }
             }
-            Role::Works { goal, .. } => facts = BTreeSet::from([success.unwrap_or(goal)]),
+            Role::Works { goal, .. } => facts = after_work::<M>(at, facts, success.unwrap_or(goal)),
             Role::Rests | Role::Asks | Role::Ends => facts.clear(),
         }
-        if K::role(at) != Role::Junction && path.last() != Some(&at) {
+        if M::role(at) != Role::Junction && path.last() != Some(&at) {
             path.push(at);
         }
     }
     path
+}
+
+/// What work that ends well leaves to be decided: what it did not answer itself.
+fn after_work<M: Provable>(at: M::Phase, mut facts: BTreeSet<M::Event>, goal: M::Event) -> BTreeSet<M::Event> {
+    facts.retain(|fact| matches!(M::answer(at, *fact), Answer::Hold | Answer::Pass));
+    facts.insert(goal);
+    facts
 }

@@ -3,6 +3,7 @@
 use super::prose::beginning;
 use json_patch::{Patch, PatchOperation, TestOperation};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Fields that have one owner as a whole: what stands in them beside ours is drift as well.
 const WHOLE: [&str; 7] = [
@@ -17,6 +18,27 @@ const WHOLE: [&str; 7] = [
 /// What would have to change in `live` for every field of `wanted` to stand there; empty when it does.
 pub fn differences(live: &Value, wanted: &Value) -> Patch {
     json_patch::diff(&projection(live, wanted), wanted)
+}
+
+/// The fields in which `live` differs from `wanted`, as pointers into `wanted`: the innermost that have one owner.
+pub fn differing(live: &Value, wanted: &Value) -> BTreeSet<String> {
+    let patch = json_patch::diff(&projection(live, wanted), wanted);
+    patch.0.iter().map(|operation| owned(operation.path().as_ref(), wanted)).collect()
+}
+
+/// The field at `pointer`, or the one around it that has one owner as a whole.
+fn owned(pointer: &str, wanted: &Value) -> String {
+    let (mut field, mut at) = (String::new(), wanted);
+    for token in pointer.split('/').skip(1) {
+        let atomic = at.as_array().is_some_and(|items| items.iter().any(|item| name(item).is_none()));
+        let whole = field.rsplit('/').next().is_some_and(|last| WHOLE.contains(&last));
+        if atomic || whole {
+            break;
+        }
+        field = format!("{field}/{token}");
+        at = wanted.pointer(&field).unwrap_or(&Value::Null);
+    }
+    field
 }
 
 /// The first difference, in a few words, as evidence.
@@ -56,7 +78,7 @@ fn cut(value: &Value) -> String {
 ///
 /// The API server adds defaults and other writers add fields of their own: neither is drift. An
 /// empty value and an absent one are the same to it. Lists whose items have names are matched by name.
-fn projection(live: &Value, wanted: &Value) -> Value {
+pub fn projection(live: &Value, wanted: &Value) -> Value {
     match (live, wanted) {
         (Value::Object(live), Value::Object(wanted)) => {
             let same = wanted.iter().filter_map(|(key, wanted)| {

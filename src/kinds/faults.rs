@@ -42,12 +42,17 @@ impl Faults {
 /// Is it the key of a label: a name, with a DNS prefix or without?
 pub fn is_qualified(key: &str) -> bool {
     let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
-    !name.is_empty() && is_label_value(name) && prefix.is_none_or(|prefix| prefix.len() <= 253 && prefix.split('.').all(is_part))
+    !name.is_empty() && is_label_value(name) && prefix.is_none_or(is_subdomain)
 }
 
 /// Is it a DNS label, as a namespace's name?
 pub fn is_label(name: &str) -> bool {
     name.len() <= 63 && is_part(name)
+}
+
+/// Is it a DNS subdomain, as most objects' names?
+pub fn is_subdomain(name: &str) -> bool {
+    name.len() <= 253 && name.split('.').all(is_part)
 }
 
 fn is_part(text: &str) -> bool {

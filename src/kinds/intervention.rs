@@ -1,13 +1,14 @@
 //! The question that a stopped operator asks: why, the evidence, what was not done, the answers.
 
+use super::annotations::ANSWER;
 use super::digest;
-use super::reason::{Reason, Risk, Verb};
+use super::reason::{Reason, Risk, Verb, event};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The annotation that answers a question: `<verb>-<id>`.
-pub const ANSWER: &str = "pointsman.dev/answer";
+/// How many objects and fields one question may be about.
+pub const SUBJECTS: usize = 16;
 
 /// An open question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +31,10 @@ pub struct Intervention {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16))]
     pub evidence: Vec<Evidence>,
+    /// The objects, or the fields of objects, that the answers are about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = SUBJECTS))]
+    pub subjects: Vec<Subject>,
     /// What was not done, and why that is safe.
     #[schemars(length(max = 1024))]
     pub not_done: String,
@@ -62,6 +67,29 @@ pub struct Evidence {
     /// Its own words.
     #[schemars(length(max = 1024))]
     pub words: String,
+}
+
+/// An object, or a field of one, that an answer is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Subject {
+    /// The kind of the object.
+    #[schemars(length(max = 64))]
+    pub kind: String,
+    /// Its name.
+    #[schemars(length(max = 256))]
+    pub name: String,
+    /// Its uid, where the answer is about this very object and none that took its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 64))]
+    pub uid: Option<String>,
+    /// The field, as a JSON pointer, where the answer is about no more than that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 512))]
+    pub field: Option<String>,
+    /// A digest of what the operator wanted there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 32))]
+    pub wanted: Option<String>,
 }
 
 /// One legal answer.
@@ -110,6 +138,13 @@ impl Intervention {
 
     fn value(&self, offer: &Offer) -> String {
         format!("{}-{}", offer.verb, self.id)
+    }
+}
+
+impl Offer {
+    /// The name of the fact that the answer was given.
+    pub fn event(&self) -> String {
+        event(&self.verb)
     }
 }
 

@@ -1,96 +1,140 @@
 //! May this write pass? The webhook's answer, as a value.
 
-use super::intervention::{ANSWER, Intervention, about};
+use super::annotations::{self, ANSWER, PAUSED, PROTECTED, REFRESH, strange};
+use super::foresee::foreseen;
+use super::intervention::{Offer, about};
 use super::prose::beginning;
-use super::{Known, Served, Settings, Violation, claimed, plan, preview, question};
+use super::reason::Risk;
+use super::review::{Review, title};
+use super::{Known, Served, Violation, claimed, plan};
 use crate::machine::Word;
 use crate::machine::diagram::ChangeRow;
-use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Annotations of a later release: accepted, and said to have no effect.
-const WITHOUT_EFFECT: [&str; 3] = ["pointsman.dev/paused", "pointsman.dev/protected", "pointsman.dev/refresh"];
-
 /// A quoted value is cut here: a pod template can be pages long.
 const VALUE_CHARACTERS: usize = 80;
-
-/// One write, as the webhook is asked about it.
-#[derive(Clone, Debug)]
-pub struct Review<'a, K: Served> {
-    /// The object before; absent when it is created.
-    pub old: Option<&'a K::Object>,
-    /// The object after.
-    pub new: &'a K::Object,
-    /// The operator's settings for the kind.
-    pub settings: &'a Settings,
-    /// Is it only tried?
-    pub dry_run: bool,
-    /// Does the operator watch the object's namespace?
-    pub watched: bool,
-}
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It may pass; each warning is one line.
     Allow(Vec<String>),
+    /// It may pass where its writer may answer at the risk of data, with these warnings; otherwise not, for this reason.
+    AllowAtRisk(Vec<String>, Violation),
     /// It may not, and every reason why.
     Deny(Vec<Violation>),
 }
 
+/// What was found wrong, and what is to be said, on the way through a write.
+struct Findings<'a, K: Served> {
+    violations: Vec<Violation>,
+    warnings: Vec<String>,
+    /// What the write raises.
+    raised: BTreeSet<K::Event>,
+    /// The answer that it gives, and what that means.
+    given: Option<(String, &'a Offer)>,
+}
+
 /// Judges one write.
 pub fn judge<K: Served>(review: &Review<'_, K>) -> Verdict {
-    let (mut violations, mut warnings) = (Vec::new(), Vec::new());
-    answer_judged(review, &mut violations, &mut warnings);
-    spec_judged(review, &mut violations, &mut warnings);
-    if !violations.is_empty() {
-        return Verdict::Deny(violations);
+    let mut found = Findings::<K> { violations: Vec::new(), warnings: Vec::new(), raised: BTreeSet::new(), given: None };
+    answer_judged(review, &mut found);
+    marks_judged(review, &mut found);
+    spec_judged(review, &mut found);
+    lone_answer_judged(&mut found);
+    if !found.violations.is_empty() {
+        return Verdict::Deny(found.violations);
     }
-    let named = |key: &&&str| changed(review, key).is_some();
-    warnings
-        .extend(WITHOUT_EFFECT.iter().filter(named).map(|key| format!("{}: {key} has no effect yet", title::<K>(&review.new.name_any()))));
+    let mut warnings = found.warnings;
     if !review.watched {
         warnings.push(unwatched::<K>(&review.new.name_any()));
     }
-    Verdict::Allow(warnings)
+    match found.given.filter(|(_, offer)| offer.risk == Risk::DataLoss) {
+        Some((answer, _)) => Verdict::AllowAtRisk(warnings, at_risk::<K>(&answer)),
+        None => Verdict::Allow(warnings),
+    }
 }
 
-fn spec_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation>, warnings: &mut Vec<String>) {
+/// Why an answer at the risk of data is refused to somebody who was not allowed to give it.
+fn at_risk<K: Served>(answer: &str) -> Violation {
+    let plural = K::Object::plural(&());
+    let text = format!(
+        "{answer} can lose data for good, and you may not give such answers; somebody who may \"answer\" {plural} can, or can bind you to the ClusterRole pointsman-answers"
+    );
+    Violation::invalid(&field(ANSWER), text)
+}
+
+fn field(annotation: &str) -> String {
+    format!("metadata.annotations[{annotation}]")
+}
+
+/// The annotations that say yes or no, and the one that names a rendering.
+fn marks_judged<K: Served>(review: &Review<'_, K>, found: &mut Findings<'_, K>) {
+    for key in [PAUSED, PROTECTED] {
+        if let Some(value) = review.changed(key).filter(|value| !["true", "false"].contains(&value.as_str())) {
+            let text = format!(
+                "{:?} is neither \"true\" nor \"false\"; write \"true\", or take the annotation off",
+                beginning(value, VALUE_CHARACTERS)
+            );
+            found.violations.push(Violation::invalid(&field(key), text));
+        }
+    }
+    for key in strange(review.new).filter(|key| review.changed(key).is_some()) {
+        let (title, key, known) = (review.title(), beginning(key, VALUE_CHARACTERS), annotations::ALL.join(", "));
+        found.warnings.push(format!("{title}: {key} is no annotation of this operator and does nothing; those are {known}"));
+    }
+    match review.turned(PAUSED) {
+        Some(true) => drop(found.raised.insert(K::PAUSE)),
+        Some(false) => drop(found.raised.insert(K::RESUMPTION)),
+        None => {}
+    }
+    let (renderer, title) = (review.settings.renderer, review.title());
+    match review.changed(REFRESH).filter(|_| review.old.is_some()) {
+        Some(asked) if *asked != renderer.to_string() => {
+            let asked = beginning(asked, VALUE_CHARACTERS);
+            let text = format!("{asked:?} is not the rendering of this operator; to have the pods rendered anew, write {renderer}");
+            found.violations.push(Violation::invalid(&field(REFRESH), text));
+        }
+        Some(_) if !Known::<K>::of(review.new, review.settings).refreshed => {
+            found.warnings.push(format!("{title}: nothing is rendered anew; the pods are of rendering {renderer} already"));
+        }
+        Some(_) | None => {}
+    }
+}
+
+fn spec_judged<K: Served>(review: &Review<'_, K>, found: &mut Findings<'_, K>) {
     let spec = K::Spec::from(review.new);
-    if review.old.is_some_and(|old| K::Spec::from(old) == spec) {
+    let edited = review.old.is_none_or(|old| K::Spec::from(old) != spec);
+    let asks_anew = review.changed(REFRESH).is_some() || !found.raised.is_empty();
+    if !edited && !asks_anew {
         return;
     }
-    let before = review.old.unwrap_or(review.new);
-    if let Some(since) = &before.meta().deletion_timestamp {
+    if let Some(since) = &review.old.unwrap_or(review.new).meta().deletion_timestamp {
         let why = format!("the object is being deleted since {}; wait until it is gone, then create it anew", since.0);
-        return violations.extend(edits(review).into_iter().map(|edit| Violation::busy(edit.row.field, edit.from, edit.to, &why)));
+        let busy = edits(review).into_iter().map(|edit| Violation::busy(edit.row.field, edit.from, edit.to, &why));
+        return found.violations.extend(busy);
     }
-    let known = review.old.map_or(Known { last_good: None, applied: None }, Known::of);
+    let known = review.old.map_or(Known::NOTHING, |_| Known::of(review.new, review.settings).on(review.ground.clone()));
     let phase = review.old.map_or(K::START, claimed::<K>);
     let judged = plan::<K>(review.new, review.settings).and_then(|plan| Ok((K::changes(&known, &plan)?, plan)));
-    let (mut raised, plan) = match judged {
+    let (raised, plan) = match judged {
         Ok(judged) => judged,
-        Err(faults) => return violations.extend(faults),
+        // What the write does not change is not its fault.
+        Err(_) if !edited => return,
+        Err(faults) => return found.violations.extend(faults),
     };
     let busy = |raises: &Result<K::Event, _>| raises.is_ok_and(|event| raised.contains(&event) && !K::claims(phase, event));
     let why = format!("not possible while {}; wait until that is over", phase.text());
     let unclaimed = edits(review).into_iter().filter(|edit| busy(&edit.row.raises));
-    violations.extend(unclaimed.map(|edit| Violation::busy(edit.row.field, edit.from, edit.to, &why)));
-    let consequence = review.old.and_then(|_| K::consequence(&known, &plan, &raised));
-    let held = asked(review).map(|question| question.about == about(&spec));
-    if held == Some(false) {
-        raised.insert(K::RENEWAL);
+    found.violations.extend(unclaimed.map(|edit| Violation::busy(edit.row.field, edit.from, edit.to, &why)));
+    found.raised.extend(raised);
+    if edited && review.asked().is_some_and(|question| question.about != about(&spec)) {
+        found.raised.insert(K::RENEWAL);
     }
-    if consequence.is_some() || held == Some(true) || review.dry_run {
-        warnings.push(planned(review, phase, (raised, K::success(&plan)), consequence));
-    }
-}
-
-/// The question that is open on the object before the write.
-fn asked<'a, K: Served>(review: &Review<'a, K>) -> Option<&'a Intervention> {
-    question::<K>(review.old?)
+    let line = foreseen(review, phase, &found.raised, found.given.as_ref(), &known, &plan);
+    found.warnings.extend(line);
 }
 
 /// One field that a write changes, with both values.
@@ -119,66 +163,38 @@ fn shown(value: &Value) -> String {
     beginning(&text, VALUE_CHARACTERS)
 }
 
-/// The way that an accepted edit takes, in one line with the object's name.
-fn planned<K: Served>(
-    review: &Review<'_, K>,
-    phase: K::Phase,
-    (mut raised, success): (BTreeSet<K::Event>, Option<K::Event>),
-    consequence: Option<String>,
-) -> String {
-    if review.old.and_then(HasStatus::status).is_none_or(|status| status.last_good.is_none()) {
-        raised.insert(K::first_time());
-    }
-    let path: Vec<String> = preview::<K>(phase, &raised, success).into_iter().map(Word::text).collect();
-    let (fate, consequence) = match asked(review) {
-        // Nothing happens before it is answered.
-        Some(question) if path.len() == 1 => {
-            let ends = format!("{}, or answer {}", question.reason.remedy(), question.legal());
-            (format!("held while {} asks, since a count alone closes no question. {ends}", question.reason.word()), String::new())
-        }
-        _ => (path.join(" -> "), consequence.map(|text| format!("; {text}")).unwrap_or_default()),
-    };
-    format!("{}: {fate}{consequence}", title::<K>(&review.new.name_any()))
-}
-
-fn answer_judged<K: Served>(review: &Review<'_, K>, violations: &mut Vec<Violation>, warnings: &mut Vec<String>) {
-    let Some(given) = changed(review, ANSWER) else { return };
+fn answer_judged<'a, K: Served>(review: &Review<'a, K>, found: &mut Findings<'a, K>) {
+    let Some(given) = review.changed(ANSWER) else { return };
     let answer = beginning(given, VALUE_CHARACTERS);
-    let field = format!("metadata.annotations[{ANSWER}]");
     if review.old.is_none() {
-        return warnings.push(format!(
-            "{}: {ANSWER}={answer} answers nothing, since no question is open on a new object",
-            title::<K>(&review.new.name_any())
-        ));
+        return found
+            .warnings
+            .push(format!("{}: {ANSWER}={answer} answers nothing, since no question is open on a new object", review.title()));
     }
-    match asked(review) {
-        None => violations.push(Violation::invalid(
-            &field,
-            format!("no question is open; {answer} would answer nothing. Remove the annotation: {ANSWER}-"),
-        )),
+    let refusal = match review.asked() {
+        None => format!("no question is open; {answer} would answer nothing. Remove the annotation: {ANSWER}-"),
         Some(question) if let Some(offer) = question.offer(given) => {
-            if review.dry_run {
-                warnings.push(format!("{}: {answer} {}", title::<K>(&review.new.name_any()), offer.effect));
-            }
+            let event = <K::Event as Word>::from_text(&offer.event());
+            found.raised.extend(event);
+            found.given = Some((answer, offer));
+            return;
         }
-        Some(question) => violations.push(Violation::invalid(
-            &field,
-            format!("{answer} does not answer question {}; the legal answers are: {}", question.id, question.legal()),
-        )),
-    }
+        Some(question) => format!("{answer} does not answer question {}; the legal answers are: {}", question.id, question.legal()),
+    };
+    found.violations.push(Violation::invalid(&field(ANSWER), refusal));
 }
 
-/// The new value of an annotation, where the write changes it to something.
-fn changed<'a, K: Served>(review: &Review<'a, K>, key: &str) -> Option<&'a String> {
-    let before = review.old.and_then(|old| old.annotations().get(key));
-    review.new.annotations().get(key).filter(|after| Some(*after) != before)
+/// What closes the question otherwise goes before an answer, which would be lost.
+fn lone_answer_judged<K: Served>(found: &mut Findings<'_, K>) {
+    let Some((answer, _)) = &found.given else { return };
+    let other = [(K::PAUSE, "a pause"), (K::RENEWAL, "a new spec")].into_iter().find(|(event, _)| found.raised.contains(event));
+    let Some((_, other)) = other else { return };
+    let text =
+        format!("{answer} and {other} in one write: {other} closes the question too, and the answer would be lost; write one of them");
+    found.violations.push(Violation::invalid(&field(ANSWER), text));
 }
 
 /// What is said of a write in a namespace that the operator does not watch.
 pub fn unwatched<K: Served>(name: &str) -> String {
     format!("{}: nobody watches this namespace; the object is stored and nothing will happen", title::<K>(name))
-}
-
-fn title<K: Served>(name: &str) -> String {
-    format!("{}/{name}", K::SHORT)
 }

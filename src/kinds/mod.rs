@@ -7,43 +7,66 @@
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod annotations;
+pub mod apply;
+pub mod carrier;
 pub mod cel;
 pub mod children;
 mod conditions;
+pub mod database;
 mod decide;
 pub mod digest;
 pub mod drift;
+pub mod entropy;
 pub mod faults;
+pub mod field_set;
+pub mod finalizer;
+mod foresee;
 pub mod image;
 pub mod intervention;
 pub mod judge;
+mod known;
+pub mod look;
 pub mod memcached;
+pub mod object_rules;
 pub mod order;
+pub mod passage;
 pub mod pod_rules;
 pub mod pod_template;
 pub mod pods;
 pub mod prose;
 pub mod quantity;
+pub mod questions;
 pub mod read;
+pub mod reading;
 pub mod reason;
+pub mod remembered;
+pub mod rendered;
 pub mod resource_rules;
+pub mod review;
 pub mod served;
+mod settings;
+pub mod spec_rules;
 pub mod status;
 pub mod tangles;
+pub mod telling;
+pub mod verb;
+pub mod yielded;
 
-use crate::machine::{Machine, Role, Step, Word};
+use crate::machine::{Machine, Step};
 pub use decide::{Decision, decide, preview};
-use image::is_reference;
-use intervention::{Intervention, id};
-use jiff::{SignedDuration, Timestamp};
+use entropy::Entropy;
+use jiff::Timestamp;
+pub use known::{Known, claimed, plan, question};
 use kube::Resource;
 use kube::core::object::HasStatus;
-use order::Order;
+use order::{Order, Refusal, Trial};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 pub use served::Served;
+pub use settings::Settings;
 use status::{Kept, Status};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 /// The one list of kinds.
@@ -57,8 +80,24 @@ pub trait Visitor {
     fn kind<K: Served>(&mut self);
 }
 
-/// What one resource means: five pure functions over one [`Machine`].
-pub trait Kind: Machine {
+/// One value of each kind, in a list: `of_each!(K: String => K::PATH.to_owned())`.
+macro_rules! of_each {
+    ($kind:ident: $value:ty => $one:expr) => {{
+        struct Each(Vec<$value>);
+        impl $crate::kinds::Visitor for Each {
+            fn kind<$kind: $crate::kinds::Served>(&mut self) {
+                self.0.push($one);
+            }
+        }
+        let mut each = Each(Vec::new());
+        $crate::kinds::visit(&mut each);
+        each.0
+    }};
+}
+pub(crate) use of_each;
+
+/// What one resource means: pure functions over one [`Machine`].
+pub trait Kind: Machine + Clone + Debug {
     /// The object in its stored version.
     type Object: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>
         + HasStatus<Status = Status<Self::Spec>>
@@ -75,6 +114,9 @@ pub trait Kind: Machine {
     type Plan: Clone + PartialEq + Debug + Send + Sync;
     /// The children as they are seen.
     type Children: Clone + Debug + Send + Sync;
+    /// What a change is judged by, beside what was good and what was ordered: volumes that are there, say, and whether they can
+    /// grow.
+    type Ground: Clone + Debug + Send + Sync + 'static;
 
     /// The plan of a spec, or every violation; `image` stands in where the spec names none.
     ///
@@ -86,67 +128,16 @@ pub trait Kind: Machine {
     /// # Errors
     /// Every change that is unsupported.
     fn changes(known: &Known<Self>, plan: &Self::Plan) -> Result<BTreeSet<Self::Event>, Vec<Violation>>;
+    /// What the children are to a change.
+    fn ground(children: &Self::Children) -> Self::Ground;
     /// The facts that are true.
     fn events(seen: &Observation<Self>) -> BTreeSet<Self::Event>;
+    /// Orders that would take over the objects of others that stand under the children's names.
+    fn adoption(seen: &Observation<Self>) -> Vec<Order>;
     /// What an effect asks of the cluster.
     fn orders(effect: Self::Effect, seen: &Observation<Self>) -> Vec<Order>;
     /// What the object's status says after a step.
     fn status(seen: &Observation<Self>, step: &Step<Self>) -> Status<Self::Spec>;
-}
-
-/// The plans that a change is compared with.
-#[derive(Clone, Debug)]
-pub struct Known<K: Kind> {
-    /// What was ready last: *unsupported* is judged against this.
-    pub last_good: Option<K::Plan>,
-    /// What was ordered last: *which move* is judged against this.
-    pub applied: Option<K::Plan>,
-}
-
-impl<K: Kind> Known<K> {
-    /// What the object's status remembers.
-    pub fn of(object: &K::Object) -> Self {
-        // What is kept names its image, and was judged before it was kept.
-        let plan = |spec: &K::Spec| K::parse(spec, "").ok();
-        let status = object.status();
-        Known {
-            last_good: status.and_then(|status| plan(&status.last_good.as_ref()?.spec)),
-            applied: status.and_then(|status| plan(&status.applied.as_ref()?.spec)),
-        }
-    }
-}
-
-/// The plan of an object's spec; where it names no image, the default that was kept for it, or today's.
-///
-/// # Errors
-/// Every rule that the spec breaks.
-pub fn plan<K: Kind>(object: &K::Object, settings: &Settings) -> Result<K::Plan, Vec<Violation>> {
-    let kept = object.status().and_then(|status| status.default_image.as_deref()).filter(|image| is_reference(image));
-    K::parse(&K::Spec::from(object), kept.unwrap_or(&settings.default_image))
-}
-
-/// Where the machine starts: the state that the status claims, or the very start where that cannot be so, as in a status
-/// that somebody restored.
-pub fn claimed<K: Kind>(object: &K::Object) -> K::Phase {
-    let phase = object.status().map_or(K::START, Status::phase);
-    let so = match K::role(phase) {
-        Role::Asks => question::<K>(object).is_some(),
-        Role::Ends => object.meta().deletion_timestamp.is_some(),
-        Role::Junction | Role::Works { .. } | Role::Rests => true,
-    };
-    if so { phase } else { K::START }
-}
-
-/// The question that is open on the object. One that was asked of another object, and came with a backup, is none; nor
-/// is one that somebody wrote into a status that does not ask.
-pub fn question<K: Kind>(object: &K::Object) -> Option<&Intervention> {
-    let status = object.status().filter(|status| K::role(status.phase()) == Role::Asks)?;
-    let meta = object.meta();
-    let own = |question: &&Intervention| {
-        question.id == id(meta.uid.as_deref().unwrap_or_default(), question.number)
-            && question.generation <= meta.generation.unwrap_or_default()
-    };
-    status.intervention.as_ref().filter(own)
 }
 
 /// Everything that was read, at one moment.
@@ -162,58 +153,38 @@ pub struct Observation<K: Kind> {
     pub settings: Settings,
     /// What the last attempt to perform an order met.
     pub refusal: Option<Refusal>,
+    /// Would the API server let us take over what stands under the children's names?
+    pub adoption: Trial,
     /// The time, in whole seconds.
     pub now: Timestamp,
-}
-
-/// An order that the API server refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The child that the order was about.
-    pub child: order::ChildRef,
-    /// The API server's words.
-    pub words: String,
-    /// Is the name somebody else's?
-    pub conflict: bool,
+    /// What passwords are made from.
+    pub entropy: Entropy,
 }
 
 impl<K: Kind> Observation<K> {
     /// Parses the object as it is seen.
     pub fn new(object: K::Object, children: K::Children, settings: Settings, refusal: Option<Refusal>, now: Timestamp) -> Self {
         let plan = plan::<K>(&object, &settings);
-        Observation { object, plan, children, settings, refusal, now }
+        Observation { object, plan, children, settings, refusal, adoption: Trial::Untried, now, entropy: Entropy::default() }
+    }
+
+    /// The same, with something to make passwords from.
+    #[must_use]
+    pub fn with_entropy(mut self, entropy: Entropy) -> Self {
+        self.entropy = entropy;
+        self
+    }
+
+    /// The same, with another status.
+    #[must_use]
+    pub fn with_status(mut self, status: Status<K::Spec>) -> Self {
+        *self.object.status_mut() = Some(status);
+        self
     }
 
     /// The stored status; the empty one where there is none.
     pub fn status(&self) -> Status<K::Spec> {
         self.object.status().cloned().unwrap_or_default()
-    }
-}
-
-/// What a platform team sets for one kind.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The image where a spec names none.
-    pub default_image: String,
-    /// How long a working state may take without progress, by state.
-    pub deadlines: BTreeMap<String, SignedDuration>,
-    /// The version of the rendering.
-    pub renderer: i64,
-}
-
-impl Settings {
-    /// The settings of a kind as they are when nothing is set.
-    pub fn of<K: Served>() -> Self {
-        Settings {
-            default_image: K::DEFAULT_IMAGE.to_owned(),
-            deadlines: K::DEADLINES.iter().map(|(phase, limit)| (phase.text(), *limit)).collect(),
-            renderer: K::RENDERER,
-        }
-    }
-
-    /// How long `phase` may take without progress.
-    pub fn deadline(&self, phase: impl Word) -> SignedDuration {
-        self.deadlines.get(&phase.text()).copied().unwrap_or(SignedDuration::from_mins(10))
     }
 }
 
@@ -241,9 +212,4 @@ impl Violation {
     pub fn busy(field: &str, from: impl std::fmt::Display, to: impl std::fmt::Display, why: &str) -> Self {
         Violation::invalid(field, format!("busy: {from} -> {to}; {why}"))
     }
-}
-
-/// The answer annotation as it stands.
-pub fn answer(object: &impl Resource) -> Option<&String> {
-    object.meta().annotations.as_ref()?.get(intervention::ANSWER)
 }

@@ -107,6 +107,26 @@ impl PodTemplate {
             spec: self.spec.filter(|spec| *spec != PodPlacement::default()),
         }
     }
+
+    /// The pod template with these labels and with `ours` in its spec; where the user says the same, ours is what counts.
+    pub fn around(&self, renderer: i64, labels: Strings, ours: Value) -> Value {
+        let metadata = self.metadata.clone().unwrap_or_default();
+        let mut all = metadata.labels;
+        all.extend(labels);
+        let mut annotations = metadata.annotations;
+        if cfg!(feature = "next-rendering") {
+            annotations.insert("pointsman.dev/renderer".to_owned(), renderer.to_string());
+        }
+        let mut spec = json!(self.spec.clone().unwrap_or_default());
+        // The API server keeps the old name of this field too, and from a field that nobody owns it would bring the new one back.
+        if let Some(account) = spec.get("serviceAccountName").cloned() {
+            spec["serviceAccount"] = account;
+        }
+        if let (Value::Object(spec), Value::Object(ours)) = (&mut spec, ours) {
+            spec.extend(ours);
+        }
+        json!({ "metadata": { "labels": all, "annotations": annotations }, "spec": spec })
+    }
 }
 
 /// The name of an object: a DNS subdomain.

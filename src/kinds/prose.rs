@@ -12,6 +12,11 @@ pub fn beginning(text: &str, characters: usize) -> String {
     }
 }
 
+/// Names in a row.
+pub fn listed(names: impl Iterator<Item = String>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// Removes every description below this schema.
 pub fn strip(schema: &mut Schema) {
     transform_subschemas(

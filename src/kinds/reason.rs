@@ -1,121 +1,244 @@
 //! Every reason to stop and ask, with its words and its answers: the table of questions.
 
+pub use super::verb::{Risk, Verb, event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a person may answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verb {
-    /// Look afresh, apply every child, give a new deadline.
-    Retry,
+/// What a question is about: where its evidence is found, and what ends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// The spec: it ends when that is valid.
+    Spec,
+    /// Names that others hold: it ends when they are free.
+    Names,
+    /// Fields that others write: it does not end by itself.
+    Fields,
+    /// Pods that are not ready: it ends when they are.
+    Pods,
+    /// Something of the kind's own: it does not end by itself.
+    Data,
 }
 
-impl Verb {
-    /// The verb as it is typed.
-    pub fn word(self) -> &'static str {
-        match self {
-            Verb::Retry => "retry",
-        }
-    }
-
-    /// What answering with it does.
-    pub fn effect(self) -> &'static str {
-        match self {
-            Verb::Retry => "looks afresh, applies the children again, removes pods that wait on an error, and starts a new deadline",
-        }
-    }
-
-    /// What answering with it can cost.
-    pub fn risk(self) -> Risk {
-        match self {
-            Verb::Retry => Risk::None,
-        }
-    }
+/// One reason: its words, and its answers, the safe one first.
+struct Row {
+    about: About,
+    answers: &'static [Verb],
+    says: &'static str,
+    meaning: &'static str,
+    remedy: &'static str,
+    not_done: &'static str,
 }
 
-/// What an answer can cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Risk {
-    /// Nothing that serves is touched.
-    None,
-    /// Something that serves may be interrupted.
-    Disruption,
-    /// Data may be lost for good.
-    DataLoss,
+macro_rules! reasons {
+    ($($(#[doc = $doc:literal])+ $reason:ident { $($row:tt)* })*) => {
+        /// Why the operator stopped.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum Reason { $($(#[doc = $doc])+ $reason),* }
+
+        impl Reason {
+            /// Every reason.
+            pub const ALL: &'static [Reason] = &[$(Reason::$reason),*];
+
+            const fn row(self) -> Row {
+                match self { $(Reason::$reason => Row { $($row)* }),* }
+            }
+        }
+    };
 }
 
-/// Why the operator stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub enum Reason {
+reasons! {
     /// The stored spec breaks today's rules.
-    SpecInvalid,
+    SpecInvalid {
+        about: About::Spec,
+        answers: &[Verb::Retry],
+        says: "the stored spec is not valid",
+        meaning: "The stored spec breaks today's rules: it was stored before them, or without them",
+        remedy: "Change the spec",
+        not_done: "nothing was applied from this spec; what ran before still runs",
+    }
     /// A child's name is taken by somebody else's object.
-    ChildConflict,
+    ChildConflict {
+        about: About::Names,
+        answers: &[Verb::Retry, Verb::Adopt],
+        says: "a name that this object needs is taken",
+        meaning: "An object of a name that a child needs is somebody else's",
+        remedy: "Delete that object, or create this one under another name",
+        not_done: "the other object was not written to, and nothing that depends on its name was changed",
+    }
     /// The first pods did not become ready in time.
-    ProvisioningStuck,
+    ProvisioningStuck {
+        about: About::Pods,
+        answers: &[Verb::Retry],
+        says: "the first pods did not become ready in time",
+        meaning: "The first pods did not become ready in time",
+        remedy: "Change the spec",
+        not_done: "nothing was removed; the children stay as they are and may still become ready",
+    }
     /// A roll-out did not end in time.
-    RolloutStuck,
+    RolloutStuck {
+        about: About::Pods,
+        answers: &[Verb::Retry, Verb::Rollback],
+        says: "the roll-out made no progress in time",
+        meaning: "A roll-out or a change of the count made no progress in time",
+        remedy: "Change the spec",
+        not_done: "nothing was rolled back or removed; pods that serve keep serving",
+    }
     /// Pods that were ready before did not come back in time.
-    PodsUnavailable,
+    PodsUnavailable {
+        about: About::Pods,
+        answers: &[Verb::Retry, Verb::Rollback],
+        says: "pods that were ready did not come back in time",
+        meaning: "Pods that were ready before did not come back in time",
+        remedy: "Change the spec",
+        not_done: "nothing was removed or replaced; pods that serve keep serving",
+    }
+    /// Another writer keeps changing a child.
+    DriftFought {
+        about: About::Fields,
+        answers: &[Verb::Retry, Verb::Yield],
+        says: "another writer undoes every repair",
+        meaning: "Another writer keeps changing a child, and every repair was undone",
+        remedy: "Stop the other writer",
+        not_done: "the last change of the other writer stands, and is not repaired until this is answered",
+    }
+    /// The wanted image could not be asked, or does not fit the data.
+    ProbeFailed {
+        about: About::Data,
+        answers: &[Verb::Retry],
+        says: "the image cannot serve this data",
+        meaning: "The wanted image could not be asked what it is, or is of another major version than the data, or lacks what the spec asks for",
+        remedy: "Name another image",
+        not_done: "no pod was touched; what ran before still runs",
+    }
+    /// The Job that makes role, its rights and the extensions has failed.
+    InitJobFailed {
+        about: About::Data,
+        answers: &[Verb::Retry],
+        says: "what its users need could not be made",
+        meaning: "The Job that makes the role, its rights and the extensions has failed",
+        remedy: "Change the spec",
+        not_done: "nothing was dropped; what the Job made before it failed stays, and it may run again",
+    }
+    /// The Job that brings a backup back has failed.
+    RestoreFailed {
+        about: About::Data,
+        answers: &[Verb::Retry],
+        says: "the backup could not be brought back",
+        meaning: "The Job that brings the data back from a backup has failed",
+        remedy: "Name another backup in spec.restoreFrom",
+        not_done: "the backup was only read; nobody was let in to data that is half restored",
+    }
+    /// The Secret of the passwords is gone or was edited.
+    CredentialsLost {
+        about: About::Data,
+        answers: &[Verb::Retry, Verb::ResetPasswords],
+        says: "the passwords are not what was made",
+        meaning: "A Secret with passwords is gone, or was edited by hand",
+        remedy: "Put the Secret back as it was",
+        not_done: "no password was made or changed; who is connected stays connected",
+    }
+    /// The volume of the primary is gone.
+    PrimaryVolumeLost {
+        about: About::Data,
+        answers: &[Verb::Retry],
+        says: "the volume of the primary is gone",
+        meaning: "The claim of the primary was deleted, or another one stands under its name: it would be empty",
+        remedy: "Bring the volume back under its claim",
+        not_done: "nothing empty was put in its place, no replica was promoted, and no volume was removed",
+    }
+    /// A volume of a replica holds writes that the primary lacks.
+    ReplicaDiverged {
+        about: About::Data,
+        answers: &[Verb::Retry],
+        says: "a replica holds writes that the primary lacks",
+        meaning: "The volume of a replica has a history of its own, with writes that the primary does not have",
+        remedy: "Look at what that volume holds",
+        not_done: "the replica was not started, and none of its files was removed",
+    }
+    /// The node of a server answers nobody.
+    NodeLost {
+        about: About::Data,
+        answers: &[Verb::Retry],
+        says: "a node answers nobody",
+        meaning: "The node of the primary answers nobody, so nobody knows whether its server still runs",
+        remedy: "Bring the node back, or delete it once its machine is surely off",
+        not_done: "no second primary was started: two would divide the data",
+    }
+    /// A volume is smaller than wanted, and cannot grow.
+    StorageNotExpandable {
+        about: About::Data,
+        answers: &[Verb::Retry],
+        says: "a volume cannot grow",
+        meaning: "A volume is smaller than the spec wants, and its StorageClass does not let it grow, or it did not grow in time",
+        remedy: "Let the StorageClass expand volumes, or go back to the size before",
+        not_done: "no volume was replaced; every server keeps the one that it has",
+    }
+    /// The last dump before the deletion has failed.
+    SnapshotFailed {
+        about: About::Data,
+        answers: &[Verb::Retry, Verb::KeepVolumes, Verb::SkipSnapshot],
+        says: "the last dump could not be taken",
+        meaning: "The Job that takes the last dump before the deletion has failed, or took too long",
+        remedy: "Mend what the Job says",
+        not_done: "nothing was removed; the servers still serve",
+    }
+    /// Children do not go.
+    RemovalStuck {
+        about: About::Data,
+        answers: &[Verb::Retry, Verb::KeepVolumes],
+        says: "what is to be removed does not go",
+        meaning: "A child was told to go and is still there after its time",
+        remedy: "See who holds it: its finalizers, or a pod that uses it",
+        not_done: "the finalizer was not taken off; what is left is named in the evidence",
+    }
+    /// The object is protected, and is being deleted.
+    Protected {
+        about: About::Data,
+        answers: &[Verb::Retry, Verb::KeepVolumes],
+        says: "the object is protected",
+        meaning: "The object was deleted although it is annotated to be protected",
+        remedy: "Take the protection off to let it go",
+        not_done: "nothing was removed; the servers still serve",
+    }
 }
 
 impl Reason {
-    /// Every reason.
-    pub const ALL: &'static [Reason] =
-        &[Reason::SpecInvalid, Reason::ChildConflict, Reason::ProvisioningStuck, Reason::RolloutStuck, Reason::PodsUnavailable];
-
     /// The reason as it is stored and shown.
     pub fn word(self) -> String {
         format!("{self:?}")
     }
-
-    /// The answers that are offered, the safe one first.
-    pub fn answers(self) -> &'static [Verb] {
-        match self {
-            Reason::SpecInvalid | Reason::ChildConflict | Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => {
-                &[Verb::Retry]
-            }
-        }
+    /// What the question is about.
+    pub fn about(self) -> About {
+        self.row().about
     }
-
+    /// The answers that may be offered, the safe one first.
+    pub fn answers(self) -> &'static [Verb] {
+        self.row().answers
+    }
+    /// The beginning of the question's message.
+    pub fn says(self) -> &'static str {
+        self.row().says
+    }
     /// What happened.
     pub fn meaning(self) -> &'static str {
-        match self {
-            Reason::SpecInvalid => "The stored spec breaks today's rules: it was stored before them, or without them",
-            Reason::ChildConflict => "An object of a name that a child needs is somebody else's",
-            Reason::ProvisioningStuck => "The first pods did not become ready in time",
-            Reason::RolloutStuck => "A roll-out or a change of the count made no progress in time",
-            Reason::PodsUnavailable => "Pods that were ready before did not come back in time",
-        }
+        self.row().meaning
     }
-
     /// When the question closes by itself.
     pub fn closes(self) -> &'static str {
-        match self {
-            Reason::SpecInvalid => "when the spec obeys the rules",
-            Reason::ChildConflict => "when no such object is left",
-            Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => {
-                "when every pod that was ordered is ready; a count that was changed meanwhile follows then"
-            }
+        match self.about() {
+            About::Spec => "when the spec obeys the rules",
+            About::Names => "when no such object is left",
+            About::Fields => "at no time: who fights is not seen, and may come back",
+            About::Pods => "when every pod that was ordered is ready; a count that was changed meanwhile follows then",
+            About::Data => "at no time",
         }
     }
-
     /// What a person can do about it, besides answering.
     pub fn remedy(self) -> &'static str {
-        match self {
-            Reason::SpecInvalid | Reason::ProvisioningStuck | Reason::RolloutStuck | Reason::PodsUnavailable => "Change the spec",
-            Reason::ChildConflict => "Delete that object, or create this one under another name",
-        }
+        self.row().remedy
     }
-
     /// What was not done, and why that is safe.
     pub fn not_done(self) -> &'static str {
-        match self {
-            Reason::SpecInvalid => "nothing was applied from this spec; what ran before still runs",
-            Reason::ChildConflict => "the other object was not written to, and nothing that depends on its name was changed",
-            Reason::ProvisioningStuck => "nothing was removed; the children stay as they are and may still become ready",
-            Reason::RolloutStuck => "nothing was rolled back or removed; pods that serve keep serving",
-            Reason::PodsUnavailable => "nothing was removed or replaced; pods that serve keep serving",
-        }
+        self.row().not_done
     }
 }

@@ -1,6 +1,9 @@
 //! What the API server and the webhooks know of a kind, and what is printed about it.
 
+use super::carrier::Fields;
 use super::children::{ChildVisitor, Lookup};
+use super::reading::Source;
+use super::reason::Reason;
 use super::{Kind, Known};
 use crate::machine::diagram::ChangeRow;
 use crate::machine::prove::Provable;
@@ -15,21 +18,37 @@ pub trait Served: Kind + Provable {
     const PATH: &'static str;
     /// The short name of the resource.
     const SHORT: &'static str;
+    /// Where each field of the spec stands in each version.
+    const FIELDS: &'static Fields;
     /// The image where neither a spec nor a setting names one.
     const DEFAULT_IMAGE: &'static str;
     /// The version of the rendering.
     const RENDERER: i64;
     /// How long each working state may take without progress.
     const DEADLINES: &'static [(Self::Phase, SignedDuration)];
+    /// What keeps an object that is being deleted until the operator takes it off.
+    const FINALIZER: Option<&'static str> = None;
+    /// What is read anew at every look, and never watched.
+    const READINGS: &'static [Source<Self::Object>] = &[];
     /// States that nobody wished for, although no question is open yet: entering one is told as a warning.
     const TROUBLED: &'static [Self::Phase];
+    /// Why an object of this kind may stop and ask, in the order in which the docs print it.
+    const REASONS: &'static [Reason];
 
     /// The definition with both versions, its conversion stanza aside.
     fn definition() -> CustomResourceDefinition;
     /// The spec in `version`, out of the spec in the other one; `None` where the version is unknown.
-    fn convert(spec: &Value, version: &str) -> Option<Value>;
+    fn convert(spec: &Value, version: &str) -> Option<Value> {
+        Self::FIELDS.convert(spec, version)
+    }
+    /// The fields that a manager owns through `version`, as the stored version names them; `None` where the version is unknown.
+    fn owned(fields: &Value, version: &str) -> Option<Value> {
+        Self::FIELDS.owned(fields, version)
+    }
     /// A field of the stored version, as `version` calls it.
-    fn field_in(version: &str, field: &str) -> String;
+    fn field_in(version: &str, field: &str) -> String {
+        Self::FIELDS.field_in(version, field)
+    }
     /// One row for each field of the spec.
     fn changes_table() -> &'static [ChangeRow<Self>];
     /// The fact that an object was never ready, for previews.
@@ -44,10 +63,18 @@ pub trait Served: Kind + Provable {
     fn child_types(visitor: &mut impl ChildVisitor);
     /// Its children, as `lookup` finds them.
     fn children(lookup: &impl Lookup, object: &Self::Object) -> Self::Children;
+    /// The names of the objects that may want a child of this name: they are looked at when somebody takes or frees it.
+    fn wanted_by(child: &str) -> Vec<String> {
+        vec![child.to_owned()]
+    }
     /// The object with another number of replicas, as its scale subresource would leave it.
     fn scaled(object: &Self::Object, replicas: i32) -> Self::Object;
-    /// The labels that find its pods.
+    /// The labels that find its pods: those that are counted.
     fn selector(object: &Self::Object) -> BTreeMap<String, String>;
+    /// The labels that find every pod of it, those of its Jobs too.
+    fn pod_labels(object: &Self::Object) -> BTreeMap<String, String> {
+        Self::selector(object)
+    }
 }
 
 /// Declares `metadata.name` in every version's schema, so that a rule may point at it.

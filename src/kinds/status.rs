@@ -1,14 +1,20 @@
 //! The status that every kind shares: the operator's claim, its memory, and its words for people.
 
 pub use super::conditions::{CONDITIONS, Claim, conditions};
-use super::intervention::Intervention;
+use super::intervention::{Intervention, SUBJECTS, Subject};
+pub use super::remembered::{Applied, Move, SpecAt};
 use crate::machine::{Machine, Word, schema};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
 
 /// How many moves `status.history` keeps.
 pub const HISTORY: usize = 10;
+
+/// So many repairs in a short time are a fight with another writer.
+pub const DRIFTS: usize = 4;
 
 /// What the operator saw, what it does, and what it waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +77,10 @@ pub struct Status<S: Kept> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time")]
     pub deadline_time: Option<Time>,
+    /// When children were found changed by others, and repaired: the last times, since the last question.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = DRIFTS))]
+    pub drift_times: Vec<Time>,
     /// The most pods of the target that were ready at once since the state was entered.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i32")]
@@ -81,8 +91,20 @@ pub struct Status<S: Kept> {
     pub applied: Option<Applied<S>>,
     /// What was ready last.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "LastGood<S>")]
-    pub last_good: Option<LastGood<S>>,
+    #[schemars(with = "SpecAt<S>")]
+    pub last_good: Option<SpecAt<S>>,
+    /// What was rolled back: as long as the spec asks for it, what was ready last serves instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "SpecAt<S>")]
+    pub refused: Option<SpecAt<S>>,
+    /// Objects of others that a person has let the operator take over, until they are taken over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = SUBJECTS))]
+    pub adopted: Vec<Subject>,
+    /// Fields of children that a person has left to another writer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = SUBJECTS))]
+    pub yielded: Vec<Subject>,
     /// How many questions were ever asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
@@ -99,13 +121,26 @@ pub struct Status<S: Kept> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = CONDITIONS), transform = super::prose::strip, extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
     pub conditions: Vec<Condition>,
+    /// What only this kind says.
+    #[serde(flatten)]
+    pub more: S::More,
 }
 
+/// A part of the status that differs from kind to kind.
+pub trait Part: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {}
+impl<P: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static> Part for P {}
+
 /// A spec as the status keeps it, and the lifecycle that its object goes through.
-pub trait Kept: Clone + std::fmt::Debug + PartialEq + Serialize + serde::de::DeserializeOwned + JsonSchema + Send + Sync + 'static {
+pub trait Kept: Part {
     /// The lifecycle.
     type Machine: Machine;
+    /// Fields of the status that only this kind has, beside those of every kind.
+    type More: Part + Default;
 }
+
+/// For a kind whose status says no more than any other's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NoMore {}
 
 /// Where clients connect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -132,56 +167,6 @@ pub struct WaitingFor {
     pub what: String,
 }
 
-/// What was ordered last.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", bound = "S: Kept")]
-#[schemars(bound = "S: Kept")]
-pub struct Applied<S: Kept> {
-    /// The generation of the spec that it came from.
-    pub generation: i64,
-    /// The version of the rendering that made the children of it.
-    pub renderer: i64,
-    /// A digest of the pod template as the API server returned it, once it was settled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", length(max = 32))]
-    pub template: Option<String>,
-    /// The spec, with every default and the image filled in.
-    pub spec: S,
-}
-
-/// What was ready last.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(bound = "S: Kept")]
-#[schemars(bound = "S: Kept")]
-pub struct LastGood<S: Kept> {
-    /// The generation of the spec that it came from.
-    pub generation: i64,
-    /// The spec, with every default and the image filled in.
-    pub spec: S,
-}
-
-/// One stored move.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Move {
-    /// The state before.
-    #[schemars(length(max = 64))]
-    pub from: String,
-    /// The state after.
-    #[schemars(length(max = 64))]
-    pub to: String,
-    /// The fact that caused it.
-    #[schemars(length(max = 64))]
-    pub cause: String,
-    /// When.
-    pub time: Time,
-    /// The generation that was looked at.
-    pub generation: i64,
-    /// The answer that was given, if one was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", length(max = 64))]
-    pub answer: Option<String>,
-}
-
 impl<S: Kept> Default for Status<S> {
     fn default() -> Self {
         Status {
@@ -199,13 +184,18 @@ impl<S: Kept> Default for Status<S> {
             endpoints: Vec::new(),
             waiting_for: Vec::new(),
             deadline_time: None,
+            drift_times: Vec::new(),
             progress: None,
             applied: None,
             last_good: None,
+            refused: None,
+            adopted: Vec::new(),
+            yielded: Vec::new(),
             questions: None,
             intervention: None,
             history: Vec::new(),
             conditions: Vec::new(),
+            more: S::More::default(),
         }
     }
 }

@@ -5,18 +5,31 @@ use super::{Answer, Machine, Role, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
-/// The lifecycle as a state diagram; scopes are composite states.
+/// A picture of a part of the lifecycle, small enough to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct View<P: 'static> {
+    /// What it is called, as a file and as a title.
+    pub name: &'static str,
+    /// The phases in it; every arrow between two of them is drawn.
+    pub phases: &'static [P],
+}
+
+/// The view as a state diagram; scopes are composite states.
 ///
 /// An arrow that every phase of a scope takes is drawn once, from the scope: computed, not declared.
-pub fn lifecycle<M: Machine>() -> String {
-    let shown: Vec<Arrow<M>> = arrows::<M>().into_iter().filter(|arrow| arrow.moved).collect();
+/// A scope is what of it lies in the view.
+pub fn lifecycle<M: Machine>(view: &View<M::Phase>) -> String {
+    let drawn = |arrow: &Arrow<M>| arrow.moved && view.phases.contains(&arrow.from) && view.phases.contains(&arrow.next);
+    let shown: Vec<Arrow<M>> = arrows::<M>().into_iter().filter(drawn).collect();
     let mut text = vec!["stateDiagram-v2".to_owned()];
     text.extend(nested_states(&shown));
-    text.push(format!("  [*] --> {:?}", M::START));
-    for ((from, next), causes) in lifted(&shown) {
+    if view.phases.contains(&M::START) {
+        text.push(format!("  [*] --> {:?}", M::START));
+    }
+    for ((from, next), causes) in lifted(&shown, view.phases) {
         text.push(format!("  {from} --> {next:?}: {}", causes.join(" / ")));
     }
-    let ends = M::Phase::ALL.iter().filter(|phase| M::role(**phase) == Role::Ends);
+    let ends = view.phases.iter().filter(|phase| M::role(**phase) == Role::Ends);
     text.extend(ends.map(|phase| format!("  {phase:?} --> [*]")));
     text.push(String::new());
     text.join("\n")
@@ -24,20 +37,25 @@ pub fn lifecycle<M: Machine>() -> String {
 
 type Lines<M> = BTreeMap<(String, <M as Machine>::Phase), Vec<String>>;
 
-fn lifted<M: Machine>(shown: &[Arrow<M>]) -> Lines<M> {
-    let mut members: BTreeMap<String, Vec<M::Phase>> = BTreeMap::new();
-    for &phase in M::Phase::ALL {
-        for scope in M::scopes(phase) {
-            members.entry(scope).or_default().push(phase);
-        }
-    }
+/// An arrow is drawn from the widest scope all of whose phases take it; where there is none, from the widest of which all
+/// that is drawn does, or from the narrowest around these.
+fn lifted<M: Machine>(shown: &[Arrow<M>], phases: &[M::Phase]) -> Lines<M> {
+    let all = arrows::<M>();
     let mut lines: Lines<M> = BTreeMap::new();
     for arrow in shown {
-        let same = |other: &Arrow<M>| other.event == arrow.event && other.next == arrow.next && other.effects == arrow.effects;
-        let takes = |phase: &M::Phase| shown.iter().any(|other| other.from == *phase && same(other));
-        let lifts = |scope: &String| members[scope].len() > 1 && members[scope].iter().all(takes);
-        let from = M::scopes(arrow.from).into_iter().find(lifts).unwrap_or_else(|| format!("{:?}", arrow.from));
-        let causes = lines.entry((from, arrow.next)).or_default();
+        let same = |other: &&Arrow<M>| other.event == arrow.event && other.next == arrow.next && other.effects == arrow.effects;
+        let takes = |phase: &M::Phase| all.iter().any(|other| other.from == *phase && other.moved && same(&other));
+        let inside = |scope: &String, of: &[M::Phase]| {
+            of.iter().copied().filter(|phase| M::scopes(*phase).contains(scope)).collect::<Vec<M::Phase>>()
+        };
+        let several = |scope: &&String| inside(scope, phases).len() > 1;
+        let lifts = |scope: &&String, of: &[M::Phase]| several(scope) && inside(scope, of).iter().all(takes);
+        let scopes = M::scopes(arrow.from);
+        let all_take = scopes.iter().find(|scope| lifts(scope, M::Phase::ALL));
+        let drawn_take = scopes.iter().find(|scope| lifts(scope, phases));
+        let around = drawn_take.and_then(|wide| scopes.iter().rev().find(|scope| inside(scope, phases) == inside(wide, phases)));
+        let from = all_take.or(around);
+        let causes = lines.entry((from.cloned().unwrap_or_else(|| format!("{:?}", arrow.from)), arrow.next)).or_default();
         let cause = format!("{:?}", arrow.event);
         if !causes.contains(&cause) {
             causes.push(cause);

@@ -46,6 +46,7 @@ pub fn soundness<M: Machine>() -> Vec<String> {
         }
     }
     faults.extend(only_deletion_deletes::<M>(&arrows));
+    faults.extend(only_with_a_licence::<M>(&arrows));
     faults.extend(every_word_is_used::<M>(&arrows));
     faults
 }
@@ -114,7 +115,15 @@ fn work_kept<M: Machine>(phase: M::Phase, own: &[&Arrow<M>], ends: [(&str, M::Ev
     if !own.iter().any(|arrow| !arrow.effects.is_empty() && !arrow.moved) {
         faults.push(format!("{phase:?} works, but never acts while it stays: a lost order would never be given again"));
     }
+    faults.extend(deadline_heard(phase, own, ends[1].1));
     faults
+}
+
+/// What is done on a fact that is more urgent than the deadline would be done for ever, were the order refused; only an edit is
+/// over as soon as it is recorded.
+fn deadline_heard<M: Machine>(phase: M::Phase, own: &[&Arrow<M>], deadline: M::Event) -> Vec<String> {
+    let stays = own.iter().filter(|arrow| arrow.next == phase && arrow.event < deadline && !M::is_edit(arrow.event));
+    stays.map(|arrow| format!("{phase:?} works, but {:?} keeps it from its deadline", arrow.event)).collect()
 }
 
 /// For every set of events: nothing more urgent than deletion is answered, and deletion leads away.
@@ -134,6 +143,19 @@ fn deletion_wins<M: Machine>(phase: M::Phase, own: &[&Arrow<M>]) -> Vec<String> 
 fn only_deletion_deletes<M: Machine>(arrows: &[Arrow<M>]) -> Vec<String> {
     let wrong = arrows.iter().filter(|arrow| !deleting::<M>(arrow.from) && deleting::<M>(arrow.next) && arrow.event != M::DELETION);
     wrong.map(|arrow| format!("{:?} --{:?}--> {:?} deletes without a deletion", arrow.from, arrow.event, arrow.next)).collect()
+}
+
+/// Destruction is a double-entry book too: each fact that orders it is declared, and orders it.
+fn only_with_a_licence<M: Machine>(arrows: &[Arrow<M>]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for &effect in M::Effect::ALL.iter().filter(|effect| M::is_destructive(**effect)) {
+        let ordering: Vec<&Arrow<M>> = arrows.iter().filter(|arrow| arrow.effects.contains(&effect)).collect();
+        let wild = ordering.iter().filter(|arrow| !M::licences(effect).contains(&arrow.event));
+        faults.extend(wild.map(|arrow| format!("{:?} --{:?}--> orders {effect:?} without a licence", arrow.from, arrow.event)));
+        let idle = M::licences(effect).iter().filter(|event| ordering.iter().all(|arrow| arrow.event != **event));
+        faults.extend(idle.map(|event| format!("{event:?} may order {effect:?}, but no arrow does so")));
+    }
+    faults
 }
 
 fn every_word_is_used<M: Machine>(arrows: &[Arrow<M>]) -> Vec<String> {

@@ -15,6 +15,7 @@ pub mod explore;
 pub mod prove;
 pub mod schema;
 
+use diagram::View;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
@@ -91,6 +92,12 @@ pub trait Machine: Sized + Send + Sync + 'static {
     const DELETION: Self::Event;
     /// The fact that the spec is newer than the open question.
     const RENEWAL: Self::Event;
+    /// The fact that a person wants the object left alone.
+    const PAUSE: Self::Event;
+    /// The fact that nobody wants that.
+    const RESUMPTION: Self::Event;
+    /// The pictures of the lifecycle, the one to see first in front.
+    const VIEWS: &'static [View<Self::Phase>] = &[View { name: "lifecycle", phases: Self::Phase::ALL }];
 
     /// What `phase` answers to `event`; the effects are pushed on the way.
     fn offer(phase: Self::Phase, event: Self::Event, effects: &mut Vec<Self::Effect>) -> Outcome<Self::Phase>;
@@ -104,14 +111,19 @@ pub trait Machine: Sized + Send + Sync + 'static {
     fn is_edit(event: Self::Event) -> bool;
     /// Is `event` a person's answer to a question?
     fn is_answer(event: Self::Event) -> bool;
-    /// Does `event` close a question: an answer, a new spec, the obstacle gone?
+    /// Does `event` close a question: an answer, a new spec, the obstacle gone, a pause?
     fn closes_question(event: Self::Event) -> bool;
     /// Is `event` upkeep that a resting phase may do without leaving it?
     fn is_upkeep(_: Self::Event) -> bool {
         false
     }
-    /// Does `effect` destroy something that a fresh order cannot bring back as it was?
-    fn is_destructive(effect: Self::Effect) -> bool;
+    /// The facts on which `effect` may be ordered, where it destroys what a fresh order cannot bring back as it was; none where
+    /// it destroys nothing.
+    fn licences(effect: Self::Effect) -> &'static [Self::Event];
+    /// Does `effect` destroy something?
+    fn is_destructive(effect: Self::Effect) -> bool {
+        !Self::licences(effect).is_empty()
+    }
 
     /// What `phase` says to `event`, as a value.
     fn answer(phase: Self::Phase, event: Self::Event) -> Answer<Self> {

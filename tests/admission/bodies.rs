@@ -1,8 +1,10 @@
 //! Requests that are no reviews: each ends in a sentence and a fitting status code.
 
 use crate::desk::{ask, conversion, ready, review, router, scale, write};
-use axum::http::StatusCode;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
 use serde_json::{Value, json};
+use tower::ServiceExt;
 
 const VALIDATE: &str = "/validate/memcached";
 const MIB: usize = 1024 * 1024;
@@ -151,4 +153,22 @@ async fn other_methods_paths_and_types_are_told_apart() {
 async fn a_bug_is_answered_and_not_quoted() {
     let (status, text) = post(VALIDATE, scale("panic", Some(1)).to_string()).await;
     assert_eq!((status.as_u16(), text.as_str()), (500, "this request met a bug in the operator; its log names the line\n"));
+}
+
+#[tokio::test]
+async fn large_bodies_that_come_slowly_keep_no_review_waiting_and_give_up_soon() {
+    let slow = || {
+        let body = Body::from_stream(futures::stream::pending::<Result<Vec<u8>, std::convert::Infallible>>());
+        let request = Request::post(VALIDATE).header("content-type", "application/json");
+        tokio::spawn(router(Vec::new(), &[]).oneshot(request.body(body).expect("a request")))
+    };
+    let slow: Vec<_> = (0..2).map(|_| slow()).collect();
+    tokio::task::yield_now().await;
+    let answer = review(router(Vec::new(), &[]), VALIDATE, &write("CREATE", "v1", &Value::Null, &ready("cache", 1))).await;
+    assert_eq!(answer["allowed"], true);
+    assert!(slow.iter().all(|one| !one.is_finished()), "they hold their room still");
+    for one in slow {
+        let answer = one.await.expect("no panic").expect("a router always answers");
+        assert_eq!(answer.status(), StatusCode::REQUEST_TIMEOUT);
+    }
 }

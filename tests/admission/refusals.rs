@@ -109,6 +109,12 @@ async fn a_wrong_answer_is_refused_with_the_legal_ones() {
     let answered =
         |answer: &str| write("UPDATE", "v1", &old, &with(old.clone(), "/metadata/annotations", json!({ "pointsman.dev/answer": answer })));
     assert_eq!(judged(&answered(&format!("retry-{id}"))).await["allowed"], true);
+    let paused = with(old.clone(), "/metadata/annotations", json!({ "pointsman.dev/paused": "true" }));
+    let warned = judged(&write("UPDATE", "v1", &old, &paused)).await["warnings"][0].as_str().expect("a warning").to_owned();
+    assert!(
+        warned.starts_with("mc/cache: HumanIntervention -> Paused; ") && warned.ends_with("; its question closes, and is asked anew then"),
+        "{warned}"
+    );
     let wrong = format!("retry-{other} does not answer question {id}; the legal answers are: retry-{id}");
     let field = "metadata.annotations[pointsman.dev/answer]: Forbidden";
     assert_eq!(bullets(&judged(&answered(&format!("retry-{other}"))).await), [format!("{field}: {wrong}")]);
@@ -158,4 +164,8 @@ async fn a_status_from_the_future_keeps_nobody_from_editing() {
 async fn an_object_of_older_types_can_be_mended() {
     let old = with(ready("cache", 3), "/spec/replicas", json!("three"));
     assert_eq!(judged(&write("UPDATE", "v1", &old, &ready("cache", 3))).await["allowed"], true);
+    // What a write does not change is not its fault: a pause, or an answer, says nothing about the spec.
+    let paused = with(old.clone(), "/metadata/annotations", json!({ "pointsman.dev/paused": "true" }));
+    assert_eq!(judged(&write("UPDATE", "v1", &old, &paused)).await["allowed"], true);
+    assert_eq!(judged(&write("UPDATE", "v1", &old, &with(paused, "/spec/port", json!(11212)))).await["allowed"], false);
 }

@@ -3,12 +3,12 @@
 use crate::support::world::{World, can_run, ending, hash, is_ready, observed, turn};
 use crate::support::writes::{slot, stranger};
 use crate::support::{BAD_IMAGE, IMAGE, Object, object, rule, truth};
-use pointsman::kinds::intervention::ANSWER;
+use pointsman::kinds::annotations::{ANSWER, PAUSED, answer, is_set};
 use pointsman::kinds::memcached::v1::{MemcachedSpec, MemcachedStatus};
 use pointsman::kinds::memcached::{Children, Memcached};
-use pointsman::kinds::order::Order;
+use pointsman::kinds::order::{Order, Refusal};
 use pointsman::kinds::reason::Verb;
-use pointsman::kinds::{Observation, Refusal, Settings, answer, decide, digest};
+use pointsman::kinds::{Observation, Settings, decide, digest};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,12 +48,15 @@ impl State {
                     question.reason.word(),
                     question.about.clone(),
                     question.generation < object.metadata.generation.unwrap_or_default(),
-                    question.answered(Verb::Retry, answer(&**object).map(String::as_str)),
+                    Verb::ALL.iter().position(|verb| question.answered(*verb, answer(&**object).map(String::as_str))),
+                    question.legal().matches(',').count(),
                 )
             });
             json!([
                 object.spec,
                 object.metadata.deletion_timestamp.is_some(),
+                is_set(&**object, PAUSED),
+                (status.refused.map(|refused| refused.spec), !status.adopted.is_empty(), status.yielded),
                 status.state,
                 status.deadline_time.is_some(),
                 status.progress,
@@ -103,9 +106,10 @@ impl State {
             })
         };
         match order {
-            Order::Apply { child, object, uid } => json!(["apply", child.kind.name(), object["spec"], current(uid.as_ref())]),
+            Order::Apply { child, object, uid, .. } => json!(["apply", child.kind.name(), object["spec"], current(uid.as_ref())]),
             Order::Patch { child, patch } => json!(["patch", child.kind.name(), patch]),
-            Order::Delete { child, uid, resource_version } => {
+            Order::Create { .. } | Order::Own { .. } => unreachable!("the kind gives no such order"),
+            Order::Delete { child, uid, resource_version, .. } => {
                 let pod = self
                     .world
                     .pods
@@ -159,7 +163,12 @@ impl State {
             pods: world.pods.clone(),
         };
         let now = if self.late { world.now + LATE } else { world.now };
-        let decision = decide::<Memcached>(Observation::new((*object).clone(), children, settings.clone(), self.refusal.clone(), now));
+        let mut seen = Observation::<Memcached>::new((*object).clone(), children, settings.clone(), self.refusal.clone(), now);
+        let mut decision = decide(seen.clone());
+        if !decision.trial.is_empty() {
+            seen.adoption = World::attempt(&decision.trial);
+            decision = decide(seen);
+        }
         wrong.extend(truth::denied(&object, &decision.status, world));
         let before = object.status.as_ref().and_then(|status| status.state.as_deref());
         if !rule::allows(rule, before, decision.status.state.as_deref().unwrap_or_default()) {
@@ -209,6 +218,12 @@ impl State {
             next.push(self.edited(|object| object.spec.replicas = 1 - object.spec.replicas));
             next.push(self.edited(|object| object.spec.port = port));
             next.push(self.edited(|object| {
+                let annotations = object.metadata.annotations.get_or_insert_default();
+                if annotations.remove(PAUSED).is_none() {
+                    annotations.insert(PAUSED.to_owned(), "true".to_owned());
+                }
+            }));
+            next.push(self.edited(|object| {
                 object.metadata.deletion_timestamp = Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(self.world.now));
             }));
             next.iter_mut()
@@ -216,11 +231,13 @@ impl State {
                 .for_each(|next| next.edits -= 1);
         }
         if let Some(question) = object.status.as_ref().and_then(|status| status.intervention.as_ref()).filter(|_| self.answers > 0) {
-            let answer = format!("retry-{}", question.id);
-            let mut answered =
-                self.edited(|object| drop(object.metadata.annotations.get_or_insert_default().insert(ANSWER.to_owned(), answer)));
-            answered.answers -= 1;
-            next.push(answered);
+            for offer in &question.answers {
+                let answer = format!("{}-{}", offer.verb, question.id);
+                let mut answered =
+                    self.edited(|object| drop(object.metadata.annotations.get_or_insert_default().insert(ANSWER.to_owned(), answer)));
+                answered.answers -= 1;
+                next.push(answered);
+            }
         }
         if self.faults > 0 {
             let mut faults = vec![

@@ -1,5 +1,6 @@
 //! What Memcached means, unit by unit: children, drift, older renderings, questions, judgements.
 
+mod answers;
 mod judgements;
 mod pod_rules;
 #[path = "../support/mod.rs"]
@@ -7,10 +8,10 @@ mod support;
 
 use jiff::SignedDuration;
 use kube::ResourceExt;
+use pointsman::kinds::annotations::ANSWER;
 use pointsman::kinds::children::Slot;
-use pointsman::kinds::intervention::ANSWER;
 use pointsman::kinds::memcached::v1::{MemcachedSpec, MemcachedStatus};
-use pointsman::kinds::memcached::{Children, Memcached, children, facts, plan};
+use pointsman::kinds::memcached::{Children, Memcached, children, counts, plan};
 use pointsman::kinds::order::{ChildKind, Order};
 use pointsman::kinds::pod_template::{PodPlacement, PodTemplate};
 use pointsman::kinds::read::read;
@@ -38,9 +39,20 @@ fn golden(name: &str, text: &str) {
 
 /// A run whose object was left alone until it rests.
 fn settled(spec: MemcachedSpec) -> Run {
-    let mut run = Run::of(World::of(object("cache", spec)), 1, 0);
-    run.crashes = 0;
+    settled_in("shop", spec)
+}
+
+fn settled_in(namespace: &str, spec: MemcachedSpec) -> Run {
+    let mut run = begun_in(namespace, spec);
     until_rest(&mut run);
+    run
+}
+
+fn begun_in(namespace: &str, spec: MemcachedSpec) -> Run {
+    let mut object = object("cache", spec);
+    object.metadata.namespace = Some(namespace.to_owned());
+    let mut run = Run::of(World::of(object), 1, 0);
+    run.crashes = 0;
     run
 }
 
@@ -131,7 +143,7 @@ fn a_field_that_the_user_removes_is_drift_and_defaults_are_not() {
     let mut run = settled(MemcachedSpec { pod_template: Some(PodTemplate { metadata: None, spec: Some(placed) }), ..spec(2) });
     assert_eq!(looked(&run).orders, Vec::new(), "the API server's defaults are no drift");
     edit(&mut run, |object| object.spec.pod_template = None);
-    let kinds: Vec<ChildKind> = looked(&run).orders.iter().map(|order| order.child().kind).collect();
+    let kinds: Vec<ChildKind> = looked(&run).orders.iter().map(|order| order.child().expect("a child").kind).collect();
     assert_eq!(kinds, [ChildKind::Deployment]);
 }
 
@@ -144,7 +156,9 @@ fn an_older_rendering_stands_until_the_spec_changes() {
     assert_eq!((newer.status.as_str(), newer.reason.as_str()), ("False", "NewerRendering"));
     edit(&mut run, |object| object.spec.replicas = 3);
     let orders = looked(&run).orders;
-    let Some(Order::Patch { patch, .. }) = orders.iter().find(|order| order.child().kind == ChildKind::Deployment) else {
+    let Some(Order::Patch { patch, .. }) =
+        orders.iter().find(|order| order.child().is_some_and(|child| child.kind == ChildKind::Deployment))
+    else {
         panic!("a count is patched: {orders:?}")
     };
     let operations = json!(patch);
@@ -177,7 +191,7 @@ fn pods_that_came_while_nobody_looked_are_progress() {
     edit(&mut run, |object| object.spec.max_connections = 2048);
     while run.look() {}
     let deadline = status(&run).deadline_time.expect("a deadline").0;
-    let advanced = |run: &Run| run.world.deployment.as_ref().is_some_and(|live| facts::Counts::of(&live.it).progress() > 0);
+    let advanced = |run: &Run| run.world.deployment.as_ref().is_some_and(|live| counts::Counts::of(&live.it).progress() > 0);
     run.world.prompt = true;
     while !advanced(&run) {
         let next = run.world.possible()[0];
@@ -220,7 +234,7 @@ fn retry_removes_no_pod_of_somebody_else() {
         .into_iter()
         .filter_map(|order| match order {
             Order::Delete { child, .. } => Some(child.name),
-            Order::Apply { .. } | Order::Patch { .. } => None,
+            Order::Apply { .. } | Order::Create { .. } | Order::Own { .. } | Order::Patch { .. } => None,
         })
         .collect();
     assert_eq!(removed, [stuck.name_any()]);
@@ -241,7 +255,7 @@ fn a_label_that_is_lost_under_an_older_rendering_restarts_nobody() {
             .iter()
             .map(|order| match order {
                 Order::Patch { patch, .. } => json!(patch),
-                Order::Apply { .. } | Order::Delete { .. } => Value::Null,
+                Order::Apply { .. } | Order::Create { .. } | Order::Own { .. } | Order::Delete { .. } => Value::Null,
             })
             .collect();
         assert_eq!(patches, [patch]);

@@ -74,3 +74,15 @@ fn an_object_is_found_under_the_label_that_it_carries_now() {
     cache.take(&Scope::Cluster, Event::Delete(pod("shop", "a", "blue", 3)), &tell);
     assert_eq!(names(&cache, "blue"), [""; 0]);
 }
+
+#[test]
+fn who_loses_an_object_to_another_hears_of_it() {
+    let cache = Cache::grouped(&[Scope::Cluster], |pod: &Pod| pod.labels().get("group"));
+    let told = RefCell::new(Vec::new());
+    let tell = |pod: &Pod, change| told.borrow_mut().push((pod.labels()["group"].clone(), change));
+    for (group, version) in [("red", 1), ("red", 2), ("blue", 3)] {
+        cache.take(&Scope::Cluster, Event::Apply(pod("shop", "a", group, version)), &tell);
+    }
+    let red = || ("red".to_owned(), Change::Stands);
+    assert_eq!(told.into_inner(), [red(), red(), red(), ("blue".to_owned(), Change::Stands)]);
+}

@@ -5,8 +5,9 @@ use http::{Method, Request, Response};
 use kube::Client;
 use kube::client::Body;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
+use tokio::sync::watch::Sender;
 
 /// One write that arrived.
 #[derive(Clone, Debug)]
@@ -22,10 +23,23 @@ type Answers = dyn Fn(&Write, usize) -> Option<(u16, Value)> + Send + Sync;
 /// What the API server holds, and how it answers.
 #[derive(Clone)]
 pub struct Fake {
-    /// What a list of `plural` (of `plural!` for strangers) returns.
+    /// What a list of `plural` (of `plural!` for strangers, of `plural?` for one by its name, of `plural@` for those of an owner)
+    /// returns.
     lists: Arc<Mutex<BTreeMap<String, Vec<Value>>>>,
     writes: Arc<Mutex<Vec<Write>>>,
     answers: Arc<Answers>,
+    /// What the watches of `plural` have still to say.
+    news: Arc<Sender<BTreeMap<String, VecDeque<Value>>>>,
+}
+
+impl Write {
+    fn call(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    fn is_trial(&self) -> bool {
+        self.query.contains("dryRun=All")
+    }
 }
 
 impl Fake {
@@ -35,7 +49,7 @@ impl Fake {
         for (list, item) in lists {
             held.entry((*list).to_owned()).or_default().push(item.clone());
         }
-        Fake { lists: Arc::new(Mutex::new(held)), writes: Arc::default(), answers: Arc::new(answers) }
+        Fake { lists: Arc::new(Mutex::new(held)), writes: Arc::default(), answers: Arc::new(answers), news: Arc::new(Sender::default()) }
     }
 
     pub fn client(&self) -> Client {
@@ -45,11 +59,18 @@ impl Fake {
 
     /// Every write so far, as `METHOD path`.
     pub fn calls(&self) -> Vec<String> {
-        self.writes().iter().map(|write| format!("{} {}", write.method, write.path)).collect()
+        self.writes().iter().map(Write::call).collect()
+    }
+
+    /// Every write that was only tried, so that nothing came of it.
+    pub fn trials(&self) -> Vec<String> {
+        let all = self.writes.lock().unwrap();
+        all.iter().filter(|write| write.is_trial()).map(Write::call).collect()
     }
 
     pub fn writes(&self) -> Vec<Write> {
-        self.writes.lock().unwrap().clone()
+        let all = self.writes.lock().unwrap();
+        all.iter().filter(|write| !write.is_trial()).cloned().collect()
     }
 
     /// From now on a list of `plural` works.
@@ -57,12 +78,35 @@ impl Fake {
         self.lists.lock().unwrap().remove(&format!("{plural} fails"));
     }
 
+    /// A watch of `plural` says that an object was `MODIFIED` or `DELETED`.
+    pub fn tell(&self, plural: &str, change: &str, object: &Value) {
+        let event = json!({ "type": change, "object": object });
+        self.news.send_modify(|news| news.entry(plural.to_owned()).or_default().push_back(event));
+    }
+
+    /// The next of what the watches of `plural` say.
+    async fn news(&self, plural: &str) -> Value {
+        let mut news = self.news.subscribe();
+        loop {
+            let mut next = None;
+            self.news.send_if_modified(|news| {
+                next = news.get_mut(plural).and_then(VecDeque::pop_front);
+                false
+            });
+            match next {
+                Some(event) => return event,
+                // The sender is in `self`.
+                None => news.changed().await.unwrap(),
+            }
+        }
+    }
+
     async fn serve(self, request: Request<Body>) -> Result<Response<Body>, std::convert::Infallible> {
         let (parts, body) = request.into_parts();
         let (path, query) = (parts.uri.path().to_owned(), parts.uri.query().unwrap_or_default().to_owned());
         if parts.method == Method::GET {
             if query.contains("watch=true") {
-                std::future::pending::<()>().await;
+                return Ok(response(200, &self.news(&listed(&path, &query)).await));
             }
             return Ok(self.list(&path, &query));
         }
@@ -78,15 +122,32 @@ impl Fake {
     }
 
     fn list(&self, path: &str, query: &str) -> Response<Body> {
-        let plural = path.rsplit('/').next().unwrap_or_default();
         let lists = self.lists.lock().unwrap();
-        if lists.contains_key(&format!("{plural} fails")) {
+        let mut ends = path.rsplit('/').take(2);
+        if ends.any(|end| lists.contains_key(&format!("{end} fails"))) {
             return response(500, &json!({ "kind": "Status", "code": 500, "message": "not yet", "reason": "InternalError" }));
         }
-        let strangers = if query.contains("%21%3D") { "!" } else { "" };
-        let items = lists.get(&format!("{plural}{strangers}")).cloned().unwrap_or_default();
+        let mut parts = path.rsplit('/');
+        if let (Some(name), Some(one)) = (parts.next(), parts.next().and_then(|plural| lists.get(plural)))
+            && let Some(object) = one.iter().find(|object| object["metadata"]["name"] == name)
+        {
+            return response(200, object);
+        }
+        // Below its namespace one object has its plural and its name.
+        if path.split_once("/namespaces/").is_some_and(|(_, rest)| rest.split('/').count() == 3) {
+            return response(404, &json!({ "kind": "Status", "code": 404, "message": "not found", "reason": "NotFound" }));
+        }
+        let items = lists.get(&listed(path, query)).cloned().unwrap_or_default();
         response(200, &json!({ "apiVersion": "v1", "kind": "List", "metadata": { "resourceVersion": "100" }, "items": items }))
     }
+}
+
+/// The plural that a list or a watch is about; with a mark where it is about strangers, or about one.
+fn listed(path: &str, query: &str) -> String {
+    let plural = path.rsplit('/').next().unwrap_or_default();
+    let mark = if query.contains("%21%3D") { "!" } else { "" };
+    let mark = if query.contains("owner-uid") { "@" } else { mark };
+    format!("{plural}{}", if query.contains("fieldSelector") { "?" } else { mark })
 }
 
 /// The answer of an API server to which nothing is wrong.

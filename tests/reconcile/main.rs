@@ -3,13 +3,23 @@
 mod backoff;
 mod cache;
 mod fake;
+mod fence;
+mod guarded;
+mod lease;
+mod lines;
+mod panics;
+mod scrape;
+mod vault;
 
 use fake::{Fake, Write, illegal, refusal};
 use pointsman::config::Config;
 use pointsman::controller::Controller;
+use pointsman::controller::lease::{Leadership, Term};
+use pointsman::kinds::Served;
 use pointsman::kinds::memcached::Memcached;
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio::sync::watch::Sender;
 
 const STATUS: &str = "PATCH /apis/cache.example.com/v1/namespaces/shop/memcacheds/cache/status";
 const EVENT: &str = "POST /apis/events.k8s.io/v1/namespaces/shop/events";
@@ -39,10 +49,18 @@ fn late() -> Value {
 
 /// Runs the controller for `time`, which passes in no time.
 async fn run(fake: &Fake, time: Duration) {
+    run_of::<Memcached>(fake, time).await;
+}
+
+/// The same for another kind.
+async fn run_of<K: Served>(fake: &Fake, time: Duration) {
     let settled = Config::parse(["pointsman".into()]).unwrap();
     let config = Config { concurrency: 4, api_qps: 0.0, api_burst: 0, ..settled };
-    let controller = Controller::<Memcached>::new(fake.client(), &config);
-    controller.run(tokio::time::sleep(time)).await;
+    let (controller, watches) = Controller::<K>::new(fake.client(), &config, Leadership::of(&Sender::new(Term::Unlimited)));
+    tokio::select! {
+        () = controller.run(std::future::ready(()), tokio::time::sleep(time)) => {}
+        never = watches.run() => match never {},
+    }
 }
 
 fn only(calls: &[String], call: &str) -> usize {
@@ -150,6 +168,7 @@ async fn a_strangers_object_is_never_written() {
         let fake = Fake::new(&[("memcacheds", cached()), (list, object)], |_, _| None);
         run(&fake, Duration::from_mins(1)).await;
         assert_eq!(fake.calls(), [STATUS, EVENT]);
+        assert_eq!(fake.trials(), [SERVICE], "the API server is asked whether it could be adopted");
         let status = &fake.writes()[0].body["status"];
         assert_eq!(status["intervention"]["reason"], "ChildConflict");
         assert_eq!(status["intervention"]["evidence"], json!([{ "kind": "Service", "name": "cache", "words": owner }]));
@@ -174,6 +193,20 @@ async fn a_stranger_that_appears_while_we_create_is_given_back() {
         given[1].body,
         json!({ "apiVersion": "v1", "kind": "Service", "metadata": { "name": "cache", "namespace": "shop", "uid": "s-1" } })
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_that_a_late_cache_does_not_show_is_no_strangers() {
+    let owner =
+        |uid: &str| json!([{ "apiVersion": "cache.example.com/v1", "kind": "Memcached", "name": "cache", "uid": uid, "controller": true }]);
+    for (uid, writes) in [("u-1", false), ("u-0", true)] {
+        let service = json!({ "metadata": { "name": "cache", "namespace": "shop", "uid": "s-1", "resourceVersion": "7", "ownerReferences": owner(uid) } });
+        let fake = Fake::new(&[("memcacheds", late()), ("services?", service)], |_, _| None);
+        run(&fake, Duration::from_secs(5)).await;
+        let calls = fake.calls();
+        assert_eq!(only(&calls, SERVICE) > 0, writes, "controlled by {uid}: {calls:?}");
+        assert!(only(&calls, DEPLOYMENT) > 0, "{calls:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

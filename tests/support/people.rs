@@ -7,10 +7,14 @@ use super::writes::stranger;
 use super::{BAD_IMAGE, IMAGE, Object};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use pointsman::kinds::intervention::ANSWER;
-use pointsman::kinds::judge::{Review, Verdict, judge};
+use pointsman::kinds::annotations::{ANSWER, PAUSED, REFRESH, is_set};
+use pointsman::kinds::judge::{Verdict, judge};
+use pointsman::kinds::memcached::v1::MemcachedSpec;
 use pointsman::kinds::memcached::{Memcached, Phase};
 use pointsman::kinds::pod_template::{PodPlacement, PodTemplate};
+use pointsman::kinds::reason::Verb;
+use pointsman::kinds::review::Review;
+use pointsman::kinds::status::SpecAt;
 use pointsman::machine::Word;
 use serde_json::json;
 use std::sync::Arc;
@@ -24,12 +28,28 @@ impl Run {
         if asked && self.dice.chance(40) {
             return self.answers();
         }
+        let paused = self.world.object.as_ref().is_some_and(|object| is_set(&**object, PAUSED));
+        if paused && self.dice.chance(30) {
+            // Whom others fight over may be paused meanwhile.
+            if self.dice.chance(30) {
+                self.remembers_a_fight();
+                self.redeploy(|deployment| deployment.spec.get_or_insert_default().replicas = Some(9));
+            }
+            return self.marks();
+        }
+        let back = self.world.object.as_ref().and_then(|object| object.status.as_ref()?.state.clone());
+        if back.is_some_and(|state| state.starts_with("Roll")) && self.dice.chance(60) {
+            return self.disturbs_what_came_back();
+        }
         match self.dice.below(100) {
-            0..=44 => self.edits(),
-            45..=66 => self.answers(),
-            67..=86 => self.meddles(),
-            87..=93 => self.takes_a_name(),
-            94 | 95 => self.edits_the_status(),
+            0..=41 => self.edits(),
+            42..=58 => self.answers(),
+            59..=78 => self.meddles(),
+            79..=85 => self.takes_a_name(),
+            86..=88 => self.edits_the_status(),
+            89..=92 => self.marks(),
+            93 | 94 => self.fight = 6,
+            95 => self.settings.renderer += 1,
             _ => self.world.quota = !self.world.quota,
         }
     }
@@ -57,7 +77,8 @@ impl Run {
 
     /// A write of the object, past the webhook or through it.
     fn store(&mut self, old: &Object, mut new: Object, bypassed: bool) {
-        let review = Review::<Memcached> { old: Some(old), new: &new, settings: &self.settings, dry_run: false, watched: true };
+        let review =
+            Review::<Memcached> { old: Some(old), new: &new, settings: &self.settings, ground: None, dry_run: false, watched: true };
         if !bypassed && matches!(judge(&review), Verdict::Deny(_)) {
             self.counts.denied += 1;
             return;
@@ -73,7 +94,10 @@ impl Run {
     fn answers(&mut self) {
         let Some(old) = self.world.object.clone() else { return };
         let question = old.status.as_ref().and_then(|status| status.intervention.as_ref());
-        let right = question.map(|question| format!("retry-{}", question.id));
+        let verbs: Vec<&str> = question.iter().flat_map(|question| &question.answers).map(|offer| offer.verb.as_str()).collect();
+        let verb =
+            if verbs.is_empty() || verbs.contains(&"rollback") && self.dice.chance(50) { "rollback" } else { self.dice.pick(&verbs) };
+        let right = question.map(|question| format!("{verb}-{}", question.id));
         let answer = right.filter(|_| self.dice.chance(70)).unwrap_or_else(|| "retry-zzzzz".to_owned());
         let mut new = (*old).clone();
         let annotations = new.metadata.annotations.get_or_insert_default();
@@ -86,12 +110,85 @@ impl Run {
         self.store(&old, new, bypassed);
     }
 
+    /// Somebody pauses the object, resumes it, or wants its pods rendered anew.
+    pub fn marks(&mut self) {
+        let Some(old) = self.world.object.clone() else { return };
+        let (mut new, renderer) = ((*old).clone(), self.settings.renderer);
+        let annotations = new.metadata.annotations.get_or_insert_default();
+        if annotations.remove(PAUSED).is_none() {
+            let (mark, value) = if self.dice.chance(60) { (PAUSED, "true".to_owned()) } else { (REFRESH, renderer.to_string()) };
+            annotations.insert(mark.to_owned(), value);
+        }
+        self.store(&old, new, false);
+    }
+
+    /// A roll-out begins that cannot end.
+    pub fn breaks(&mut self) {
+        let Some(old) = self.world.object.clone() else { return };
+        let mut new = (*old).clone();
+        new.spec = MemcachedSpec { image: Some(BAD_IMAGE.to_owned()), replicas: 2, ..MemcachedSpec::default() };
+        if let Some(annotations) = &mut new.metadata.annotations {
+            annotations.remove(PAUSED);
+        }
+        self.store(&old, new, false);
+    }
+
+    /// Somebody answers with `rollback`, where that is offered, and with `retry` elsewhere.
+    pub fn wants_it_back(&mut self) {
+        let Some(old) = self.world.object.clone() else { return };
+        let Some(question) = old.status.as_ref().and_then(|status| status.intervention.as_ref()) else { return };
+        let verb = if question.offers(Verb::Rollback) { Verb::Rollback } else { Verb::Retry };
+        let answer = format!("{}-{}", verb.word(), question.id);
+        let mut new = (*old).clone();
+        new.metadata.annotations.get_or_insert_default().insert(ANSWER.to_owned(), answer);
+        self.store(&old, new, false);
+    }
+
+    /// What was rolled back, or is about to be, is met by all that can happen to it.
+    fn disturbs_what_came_back(&mut self) {
+        match self.dice.below(6) {
+            0 => self.marks(),
+            1 => self.fight = 6,
+            2 => {
+                self.world.budget = None;
+                self.takes_a_name();
+            }
+            3 => {
+                let Some(old) = self.world.object.clone() else { return };
+                let mut new = (*old).clone();
+                new.spec.max_connections = 1;
+                self.store(&old, new, true);
+            }
+            4 => {
+                self.settings.renderer += 1;
+                self.marks();
+            }
+            _ => self.edits_the_status(),
+        }
+    }
+
+    /// Another writer changes a child back, if it still does.
+    pub fn fights_on(&mut self) {
+        let rests = self.world.object.as_ref().and_then(|object| object.status.as_ref()?.state.clone());
+        if self.fight > 0 && rests.is_some_and(|state| ["Ready", "Stopped", "RolledBack"].contains(&&*state)) {
+            self.fight -= 1;
+            let count = i32::try_from(self.fight % 2).expect("below two") + 7;
+            self.redeploy(|deployment| deployment.spec.get_or_insert_default().replicas = Some(count));
+        }
+    }
+
     /// A hand on the status: another state, as far as the API server's rule lets it pass, or a part of it lost.
     fn edits_the_status(&mut self) {
         let Some(old) = self.world.object.clone() else { return };
         let Some(mut status) = old.status.clone() else { return };
         let state = self.dice.pick(Phase::ALL).text();
-        match self.dice.below(8) {
+        match self.dice.below(10) {
+            8 => {
+                let applied = status.applied.clone();
+                status.refused = applied.map(|applied| SpecAt { generation: applied.generation, spec: applied.spec });
+                status.last_good.iter_mut().for_each(|good| good.spec.0.max_connections += 1);
+            }
+            9 => return self.remembers_a_fight(),
             0 => status.deadline_time = None,
             1 => status.last_good = None,
             2 => status.applied = None,
@@ -101,6 +198,14 @@ impl Run {
         }
         let mut new = (*old).clone();
         new.status = Some(status);
+        self.store(&old, new, true);
+    }
+
+    /// The status tells of repairs that did not last.
+    fn remembers_a_fight(&mut self) {
+        let Some(old) = self.world.object.clone() else { return };
+        let mut new = (*old).clone();
+        new.status.get_or_insert_default().drift_times = vec![Time(self.world.now); 4];
         self.store(&old, new, true);
     }
 

@@ -6,9 +6,10 @@ use super::dice::Dice;
 use super::world::World;
 use super::writes::slot;
 use super::{Object, schema};
+use pointsman::kinds::annotations::answer;
 use pointsman::kinds::memcached::{Children, Event, Memcached, Phase};
-use pointsman::kinds::order::{ChildKind, Order};
-use pointsman::kinds::{Decision, Observation, Refusal, Served, Settings, answer, decide};
+use pointsman::kinds::order::{Fate, Order, Refusal};
+use pointsman::kinds::{Decision, Observation, Served, Settings, decide};
 use pointsman::machine::{Word, schema as stored};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -63,8 +64,10 @@ pub struct Run {
     pub counts: Counts,
     /// The operator's settings.
     pub settings: Settings,
+    /// How often another writer will still change a child back.
+    pub fight: u32,
     refusal: Option<Refusal>,
-    written: BTreeMap<&'static str, i64>,
+    written: BTreeMap<String, i64>,
     asked_with: Option<String>,
 }
 
@@ -90,6 +93,7 @@ impl Run {
             faults: Vec::new(),
             counts: Counts::default(),
             settings: Settings::of::<Memcached>(),
+            fight: 0,
             refusal: None,
             written: BTreeMap::new(),
             asked_with: None,
@@ -115,6 +119,12 @@ impl Run {
             let Some(live) = self.view(true) else { return false };
             view = live;
             decision = self.decided(&view, refusal, &mut seen);
+        }
+        if !decision.trial.is_empty()
+            && let Some(seen) = &mut seen
+        {
+            seen.adoption = World::attempt(&decision.trial);
+            decision = decide::<Memcached>(seen.clone());
         }
         let Some(seen) = seen else { return false };
         self.claims(&seen, &decision, &view);
@@ -196,7 +206,7 @@ impl Run {
         self.world.serial += 1;
         object.metadata.resource_version = Some(self.world.serial.to_string());
         self.world.object = Some(Arc::new(object));
-        self.written.insert("object", self.world.serial);
+        self.written.insert("object".to_owned(), self.world.serial);
         self.counts.status_writes += 1;
         !self.dies()
     }
@@ -211,15 +221,9 @@ impl Run {
                 return false;
             }
         }
-        let kind = match order.child().kind {
-            ChildKind::Deployment => "Deployment",
-            ChildKind::Service => "Service",
-            ChildKind::PodDisruptionBudget => "PodDisruptionBudget",
-            ChildKind::Pod => "Pod",
-        };
-        self.written.insert(kind, self.world.serial);
+        self.written.extend(order.child().map(|child| (child.kind.name(), self.world.serial)));
         if self.crashes > 0 && self.dice.chance(3) {
-            self.refusal = Some(Refusal { child: order.child().clone(), words: "the reply was lost".to_owned(), conflict: false });
+            self.refusal = Some(Refusal { child: order.child().cloned(), words: "the reply was lost".to_owned(), fate: Fate::Refused });
             return false;
         }
         true

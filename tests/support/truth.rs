@@ -10,12 +10,13 @@ pub fn denied(object: &Object, status: &MemcachedStatus, at: &World) -> Vec<Stri
     let ready = status.conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True");
     let says_so = matches!(status.state.as_deref(), Some("Ready" | "Stopped"));
     let mut faults = Vec::new();
-    if ready != says_so {
+    // Who is paused is ready where nothing is left to be done.
+    if ready != says_so && status.state.as_deref() != Some("Paused") {
         faults.push(format!("Ready={ready} is claimed in {:?}", status.state));
     }
     if ready {
         faults.extend(
-            untrue(object, at)
+            untrue(object, status, at)
                 .into_iter()
                 .map(|why| format!("Ready is claimed in {}, but {why}", status.state.clone().unwrap_or_default())),
         );
@@ -27,17 +28,20 @@ pub fn denied(object: &Object, status: &MemcachedStatus, at: &World) -> Vec<Stri
     faults
 }
 
-fn untrue(object: &Object, at: &World) -> Vec<String> {
+/// What is left to another writer is what this status says: an answer of the same look may have left it.
+fn untrue(object: &Object, status: &MemcachedStatus, at: &World) -> Vec<String> {
     let owner = object.metadata.uid.as_deref().unwrap_or_default();
     let Some(deployment) = at.deployment.as_ref().filter(|live| is_ours(&live.it.metadata, owner)).map(|live| &*live.it) else {
         return vec!["there is no Deployment of ours".to_owned()];
     };
     let (spec, mut why) = (deployment.spec.clone().unwrap_or_default(), Vec::new());
-    let wanted = object.spec.replicas;
+    let yielded = status.yielded.iter().filter_map(|subject| subject.field.as_deref());
+    let left = |field: &str| yielded.clone().any(|yielded| yielded.contains(field));
+    let wanted = if left("/spec/replicas") { spec.replicas.unwrap_or(1) } else { object.spec.replicas };
     if spec.replicas != Some(wanted) {
         why.push(format!("the Deployment asks for {:?} pods, not {wanted}", spec.replicas));
     }
-    if object.spec.image.as_ref().is_some_and(|image| *image != image_of(deployment)) {
+    if !left("/image") && object.spec.image.as_ref().is_some_and(|image| *image != image_of(deployment)) {
         why.push(format!("the Deployment's image is {}", image_of(deployment)));
     }
     let container = spec.template.spec.and_then(|pod| pod.containers.into_iter().next()).unwrap_or_default();
@@ -48,7 +52,8 @@ fn untrue(object: &Object, at: &World) -> Vec<String> {
         }
     }
     let pods: Vec<_> = at.pods.iter().filter(|pod| !ending(pod)).collect();
-    let rested = object.status.as_ref().is_some_and(|before| matches!(before.state.as_deref(), Some("Ready" | "Stopped")));
+    let rested =
+        object.status.as_ref().is_some_and(|before| matches!(before.state.as_deref(), Some("Ready" | "Stopped" | "RolledBack" | "Paused")));
     if !rested && observed(deployment) != deployment.metadata.generation {
         why.push("the Deployment's controller has not seen its spec".to_owned());
     }
@@ -73,7 +78,8 @@ pub fn without_address(object: &Object, status: &MemcachedStatus, service: &Worl
     if !service.service.as_ref().is_some_and(|live| is_ours(&live.it.metadata, owner)) {
         faults.push("Ready is claimed, but there is no Service of ours".to_owned());
     }
-    if object.spec.replicas >= 2 && !budget.budget.as_ref().is_some_and(|live| is_ours(&live.it.metadata, owner)) {
+    let yields = object.status.as_ref().is_some_and(|status| !status.yielded.is_empty());
+    if object.spec.replicas >= 2 && !yields && !budget.budget.as_ref().is_some_and(|live| is_ours(&live.it.metadata, owner)) {
         faults.push("Ready is claimed, but there is no PodDisruptionBudget of ours".to_owned());
     }
     faults

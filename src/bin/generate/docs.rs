@@ -2,23 +2,23 @@
 
 use pointsman::config::settings_table;
 use pointsman::kinds::Served;
-use pointsman::kinds::intervention::ANSWER;
-use pointsman::kinds::reason::Reason;
+use pointsman::kinds::annotations::ANSWER;
+use pointsman::kinds::reason::{Reason, Risk, Verb};
 use pointsman::machine::{Machine, Role, Word, diagram, work};
+use pointsman::packages::manifests::PRINTED;
 
-const PRINTED: &str = "Printed by the code: change it there, then run `cargo run --bin generate`.";
-
-/// The lifecycle as a state diagram.
-pub fn lifecycle<K: Served>() -> String {
-    diagram::lifecycle::<K>()
+/// The pictures of the lifecycle: the name of each, and a state diagram.
+pub fn lifecycle<K: Served>() -> impl Iterator<Item = (&'static str, String)> {
+    K::VIEWS.iter().map(|view| (view.name, diagram::lifecycle::<K>(view)))
 }
 
-/// The README with the lifecycle of the kind between its marks.
+/// The README with the lifecycle of the kind, the first picture of it, between its marks.
 pub fn with_lifecycle<K: Served>(readme: &str) -> String {
     const MARKS: (&str, &str) = ("<!-- lifecycle -->\n", "<!-- lifecycle ends -->");
     let parts = readme.split_once(MARKS.0).and_then(|(before, rest)| Some((before, rest.split_once(MARKS.1)?.1)));
     let (before, after) = parts.expect("README.md has the marks between which the lifecycle stands");
-    format!("{before}{}{}\n{}{after}", MARKS.0, mermaid(&lifecycle::<K>()), MARKS.1)
+    let (_, first) = lifecycle::<K>().next().expect("a kind has a picture");
+    format!("{before}{}{}\n{}{after}", MARKS.0, mermaid(&first), MARKS.1)
 }
 
 /// The page of the operator's settings.
@@ -55,7 +55,7 @@ pub fn states<K: Served>() -> String {
         format!("# The states of {kind}"),
         "## The lifecycle".to_owned(),
         "An arrow from a box is taken by every state in it. `[*]` is where an object starts and ends.".to_owned(),
-        mermaid(&lifecycle::<K>()),
+        pictures::<K>(),
         "## What each state means".to_owned(),
         state_rows::<K>(),
         "## What an edit does".to_owned(),
@@ -74,8 +74,17 @@ pub fn states<K: Served>() -> String {
             "A stopped operator asks. `kubectl describe` shows the question, its evidence and the commands that answer it; the annotation `{ANSWER}` carries the answer as `<verb>-<id>`. Another spec, its replica count aside, closes every question."
         ),
     ];
-    page.extend(Reason::ALL.iter().map(|reason| question(*reason)));
+    page.extend(K::REASONS.iter().map(|reason| question(*reason)));
     page.join("\n\n") + "\n"
+}
+
+/// Each picture, with its name above it where there are more than one.
+fn pictures<K: Served>() -> String {
+    let titled = |(name, picture): (&str, String)| match K::VIEWS {
+        [_] => mermaid(&picture),
+        _ => format!("### View: {name}\n\n{}", mermaid(&picture)),
+    };
+    lifecycle::<K>().map(titled).collect::<Vec<_>>().join("\n\n")
 }
 
 fn mermaid(text: &str) -> String {
@@ -114,9 +123,13 @@ fn rows<W: Word>(title: &str) -> String {
     format!("| {title} | meaning |\n|---|---|\n{}", rows.join("\n"))
 }
 
+fn answer(verb: Verb) -> String {
+    let risk = if verb.risk() == Risk::None { "none".to_owned() } else { format!("{:?} at most", verb.risk()) };
+    format!("- `{}` {}. Risk: {risk}. Offered {}.", verb.word(), verb.effect(), verb.offered())
+}
+
 fn question(reason: Reason) -> String {
-    let answers: Vec<String> =
-        reason.answers().iter().map(|verb| format!("- `{}` (risk: {:?}) {}.", verb.word(), verb.risk(), verb.effect())).collect();
+    let answers: Vec<String> = reason.answers().iter().map(|verb| answer(*verb)).collect();
     format!(
         "### {}\n\n{}. Closes by itself {}.\n\nNot done: {}.\n\n{}",
         reason.word(),

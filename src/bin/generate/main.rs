@@ -4,18 +4,17 @@
 //! page is one function and one line in [`files`].
 
 mod docs;
-mod install;
-mod manifests;
+mod monitoring;
 
 use pointsman::kinds::{Served, Visitor, visit};
-use std::collections::BTreeMap;
+use pointsman::packages::{self, Files, manifests};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Every printed file: its path below the repository, and its content.
-type Files = BTreeMap<String, String>;
-
 const README: &str = "README.md";
+const BASE: &str = "deploy/kustomize/base";
+const COMPONENT: &str = "deploy/kustomize/components/prometheus";
+const CHART: &str = "deploy/helm/pointsman";
 
 fn main() -> ExitCode {
     let check = std::env::args().any(|argument| argument == "--check");
@@ -38,7 +37,7 @@ fn files(readme: &str) -> Files {
         fn kind<K: Served>(&mut self) {
             let path = K::PATH;
             self.0.insert(manifests::definition_file::<K>(), manifests::yaml(&manifests::definition::<K>()));
-            self.0.insert(format!("diagrams/{path}/lifecycle.mmd"), docs::lifecycle::<K>());
+            self.0.extend(docs::lifecycle::<K>().map(|(name, picture)| (format!("diagrams/{path}/{name}.mmd"), picture)));
             self.0.insert(format!("diagrams/{path}/changes.mmd"), docs::changes::<K>());
             self.0.insert(format!("diagrams/{path}/table.md"), docs::table::<K>());
             self.0.insert(format!("docs/states/{path}.md"), docs::states::<K>());
@@ -50,9 +49,14 @@ fn files(readme: &str) -> Files {
     let Printer(mut files, readme) = printer;
     files.insert(README.to_owned(), readme);
     files.insert("docs/settings.md".to_owned(), docs::settings());
+    files.insert("docs/metrics.md".to_owned(), monitoring::metrics());
+    files.insert("docs/alerts.md".to_owned(), monitoring::alerts());
     files.insert("webhooks/service.yaml".to_owned(), manifests::yaml(&manifests::service()));
     files.insert("webhooks/validating.yaml".to_owned(), manifests::yaml(&manifests::webhooks()));
-    files.insert("deploy/install.yaml".to_owned(), install::install());
+    files.insert("deploy/install.yaml".to_owned(), packages::install());
+    for (folder, package) in [(BASE, packages::base()), (COMPONENT, packages::component()), (CHART, packages::chart())] {
+        files.extend(package.into_iter().map(|(path, content)| (format!("{folder}/{path}"), content)));
+    }
     files
 }
 
@@ -70,7 +74,7 @@ fn write(root: &Path, files: &Files) -> ExitCode {
 }
 
 /// Folders in which everything is printed.
-const PRINTED: [&str; 4] = ["crds", "webhooks", "diagrams", "docs/states"];
+const PRINTED: [&str; 7] = ["crds", "webhooks", "diagrams", "docs/states", BASE, COMPONENT, CHART];
 
 /// Files in those folders that the code prints no more.
 fn left_over(root: &Path, files: &Files) -> Vec<String> {

@@ -27,29 +27,64 @@ pub const ROWS: &[ChangeRow<Memcached>] = &[
 /// # Errors
 /// Every change that no row allows.
 pub fn between(known: &Known<Memcached>, wanted: &Plan) -> Result<BTreeSet<Event>, Vec<Violation>> {
-    if let Some(good) = &known.last_good
-        && good.port != wanted.port
-    {
-        return Err(vec![Violation::unsupported("spec.port", good.port, wanted.port, FIXED_PORT)]);
+    supported(known, wanted)?;
+    let mut events = raised(known, &target(known, wanted));
+    if known.refused.is_some() && !is_refused(known, wanted) {
+        events.insert(Event::NothingRefused);
     }
+    Ok(events)
+}
+
+/// May what was good become `wanted`?
+///
+/// # Errors
+/// Every change that no row allows.
+pub fn supported(known: &Known<Memcached>, wanted: &Plan) -> Result<(), Vec<Violation>> {
+    match &known.last_good {
+        Some(good) if good.port != wanted.port => Err(vec![Violation::unsupported("spec.port", good.port, wanted.port, FIXED_PORT)]),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Does `wanted`, its count aside, ask for what was rolled back?
+pub fn is_refused(known: &Known<Memcached>, wanted: &Plan) -> bool {
+    let (refused, good) = (known.refused.as_ref(), known.last_good.as_ref());
+    refused.is_some_and(|refused| makes_the_same_pods(refused, wanted)) && good.is_some_and(|good| !makes_the_same_pods(good, wanted))
+}
+
+/// What is worked towards where `wanted` is asked for: what was rolled back gives way to what was good; the count is always
+/// the spec's.
+pub fn target(known: &Known<Memcached>, wanted: &Plan) -> Plan {
+    match &known.last_good {
+        Some(good) if is_refused(known, wanted) => Plan { replicas: wanted.replicas, ..good.clone() },
+        Some(_) | None => wanted.clone(),
+    }
+}
+
+/// What the way from what was ordered to `target` raises.
+pub fn raised(known: &Known<Memcached>, target: &Plan) -> BTreeSet<Event> {
     let mut events = BTreeSet::new();
     if let Some(applied) = &known.applied {
-        if applied.replicas != wanted.replicas {
+        if applied.replicas != target.replicas {
             events.insert(Event::ReplicasChanged);
         }
-        // Before the first Ready the port is a part of the template like any other.
-        if applied.template != wanted.template || applied.port != wanted.port {
+        if known.refreshed || !makes_the_same_pods(applied, target) {
             events.insert(Event::TemplateChanged);
         }
     }
-    Ok(events)
+    events
+}
+
+/// Do both make pods of one template? Before the first Ready the port is a part of it like any other.
+pub fn makes_the_same_pods(one: &Plan, other: &Plan) -> bool {
+    one.template == other.template && one.port == other.port
 }
 
 /// What a change does to pods and to what they hold.
 pub fn consequence(known: &Known<Memcached>, wanted: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
     let (before, after) = (known.applied.as_ref()?.replicas, wanted.replicas);
     let stay = before.min(after);
-    let back = known.last_good.as_ref().is_some_and(|good| good.template == wanted.template && good.port == wanted.port);
+    let back = !known.refreshed && known.last_good.as_ref().is_some_and(|good| makes_the_same_pods(good, wanted));
     let restarts = match stay {
         1.. if !raised.contains(&Event::TemplateChanged) => None,
         // What was ordered since was never ready everywhere, so a roll-out has not passed its first pods.

@@ -1,10 +1,10 @@
 //! Plan -> the objects that we own, and only the fields that we own.
 
 use super::plan::Plan;
-use super::v1::{self, Memcached as Object};
-use crate::kinds::digest;
-use crate::kinds::order::{Child, ChildKind, ChildRef};
+use super::v1::Memcached as Object;
+use crate::kinds::order::Child;
 use crate::kinds::pod_template::Strings;
+use crate::kinds::rendered::{MANAGED_BY, Rendered};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Service;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
@@ -15,24 +15,9 @@ use serde_json::{Value, json};
 /// number: what an older one rendered then stands until the spec changes.
 pub const RENDERER: i64 = if cfg!(feature = "next-rendering") { 2 } else { 1 };
 
-/// On each child: a digest of all that was rendered, so that a field which is no longer wanted is missed.
-pub const RENDERED: &str = "pointsman.dev/rendered";
-
-/// On everything that we own: what it is watched by.
-pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "pointsman");
-
 const MI: i64 = 1024 * 1024;
 /// The official image's user: a number, since Kubernetes cannot tell whether a named one is root.
 const USER: i64 = 11211;
-
-/// One rendered child.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rendered {
-    /// Which child.
-    pub child: ChildRef,
-    /// Its fields.
-    pub object: Value,
-}
 
 /// The labels that find the pods. They never change.
 pub fn selector(object: &Object) -> Strings {
@@ -92,29 +77,13 @@ pub fn all(object: &Object, plan: &Plan) -> Vec<Rendered> {
 }
 
 fn pod_template(object: &Object, plan: &Plan) -> Value {
-    let user = &plan.template.pod_template;
-    let metadata = user.metadata.clone().unwrap_or_default();
-    let mut labels = metadata.labels;
-    labels.extend(common_labels(object));
-    let mut annotations = metadata.annotations;
-    if cfg!(feature = "next-rendering") {
-        annotations.insert("pointsman.dev/renderer".to_owned(), RENDERER.to_string());
-    }
-    let mut spec = json!(user.spec.clone().unwrap_or_default());
-    // The API server keeps the old name of this field too, and from a field that nobody owns it would bring the new one back.
-    if let Some(account) = spec.get("serviceAccountName").cloned() {
-        spec["serviceAccount"] = account;
-    }
     let ours = json!({
         "automountServiceAccountToken": false,
         "enableServiceLinks": false,
         "securityContext": { "runAsNonRoot": true, "runAsUser": USER, "runAsGroup": USER, "seccompProfile": { "type": "RuntimeDefault" } },
         "containers": [container(plan)],
     });
-    if let (Value::Object(spec), Value::Object(ours)) = (&mut spec, ours) {
-        spec.extend(ours);
-    }
-    json!({ "metadata": { "labels": labels, "annotations": annotations }, "spec": spec })
+    plan.template.pod_template.around(RENDERER, common_labels(object), ours)
 }
 
 fn container(plan: &Plan) -> Value {
@@ -152,32 +121,13 @@ fn args(plan: &Plan) -> Vec<String> {
     flags.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect()
 }
 
+fn finished<T: Child>(object: &Object, body: Value) -> Rendered {
+    Rendered::owned::<T>(object, &object.name_any(), &common_labels(object), body)
+}
+
 fn common_labels(object: &Object) -> Strings {
     let mut labels = selector(object);
     labels.insert("app.kubernetes.io/component".to_owned(), "cache".to_owned());
     labels.insert(MANAGED_BY.0.to_owned(), MANAGED_BY.1.to_owned());
     labels
-}
-
-fn finished<T: Child>(object: &Object, mut rendered: Value) -> Rendered {
-    let kind: ChildKind = T::KIND;
-    let name = object.name_any();
-    let digest = digest::of(&rendered);
-    rendered["apiVersion"] = json!(kind.api_version());
-    rendered["kind"] = json!(kind.name());
-    rendered["metadata"] = json!({
-        "name": name,
-        "namespace": object.namespace(),
-        "labels": common_labels(object),
-        "annotations": { RENDERED: digest },
-        "ownerReferences": [{
-            "apiVersion": v1::Memcached::api_version(&()),
-            "kind": v1::Memcached::kind(&()),
-            "name": name,
-            "uid": object.uid(),
-            "controller": true,
-            "blockOwnerDeletion": true,
-        }],
-    });
-    Rendered { child: ChildRef { kind, name }, object: rendered }
 }

@@ -25,12 +25,6 @@ pub const DEFAULT_ITEM: &str = "1Mi";
 pub const ITEM_STEP: i64 = 512 * 1024;
 /// The image where neither the spec nor a setting names one.
 pub const DEFAULT_IMAGE: &str = "docker.io/library/memcached:1.6";
-/// The largest spec, as JSON: etcd takes 1.5 MiB, and an object holds it up to five times.
-pub const SPEC_BYTES: usize = 256 * 1024;
-/// The pattern of an object's name.
-pub const NAME: &str = "^[a-z]([-a-z0-9]*[a-z0-9])?$";
-/// The longest name of an object: its children and their pods carry it.
-pub const NAME_LENGTH: usize = 52;
 
 /// `spec.replicas`, `spec.size` in v1alpha1.
 pub fn replicas(_: &mut SchemaGenerator) -> Schema {

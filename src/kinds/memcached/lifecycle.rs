@@ -20,8 +20,14 @@ use statig::blocking::{IntoStateMachine, State, StateExt, Superstate};
 pub enum Scope {
     /// The object exists: it can be deleted.
     Existing,
-    /// The operator looks after the children: a new spec is always taken.
+    /// It is not set aside: it can be paused.
+    Active,
+    /// The operator looks after the children.
     Tending,
+    /// It works towards what the spec asks for: a new spec is always taken.
+    Following,
+    /// It works towards what was ready last, since a person said so of this spec.
+    Returning,
     /// An order is under way: it ends well, or the deadline ends it.
     Working,
 }
@@ -41,41 +47,12 @@ fn act(effects: &mut Effects) -> Outcome<Phase> {
 impl State<Memcached> for Phase {
     fn call_handler(&mut self, _: &mut Memcached, event: &Event, effects: &mut Effects) -> Outcome<Phase> {
         match self {
-            Phase::Pending => match event {
-                Event::NeverReady => go(Phase::Creating, effects),
-                Event::AllStopped => Transition(Phase::Stopped),
-                Event::ChildrenReady => Transition(Phase::Ready),
-                Event::ChildrenDrifted | Event::PodsLost => go(Phase::Degraded, effects),
-                Event::PodsPending => go(Phase::Updating, effects),
-                _ => Super,
-            },
-            Phase::Creating => match event {
-                Event::TemplateChanged => go(Phase::Creating, effects),
-                Event::ReplicasChanged => act(effects),
-                _ => Super,
-            },
-            Phase::Ready => match event {
-                Event::ChildrenDrifted | Event::PodsLost => go(Phase::Degraded, effects),
-                Event::PodsPending => go(Phase::Updating, effects),
-                _ => Super,
-            },
-            Phase::Updating => match event {
-                Event::ReplicasChanged => act(effects),
-                _ => Super,
-            },
-            Phase::Stopped => match event {
-                Event::ChildrenDrifted | Event::PodsLost | Event::PodsPending => go(Phase::Scaling, effects),
-                _ => Super,
-            },
-            Phase::HumanIntervention => match event {
-                Event::RetryAnswered => {
-                    effects.push(Effect::DeleteWaitingPods);
-                    Transition(Phase::Pending)
-                }
-                Event::SpecRenewed | Event::ObstacleGone => Transition(Phase::Pending),
-                Event::TemplateChanged | Event::ReplicasChanged => Handled,
-                _ => Super,
-            },
+            Phase::Pending => pending(*event, effects),
+            Phase::Creating | Phase::Updating => ordered(*self, *event, effects),
+            Phase::Ready | Phase::Stopped => settled(*self, *event, effects),
+            Phase::RollingBack | Phase::RolledBack => returning(*self, *event, effects),
+            Phase::Paused => paused(*event),
+            Phase::HumanIntervention => asking(*event, effects),
             Phase::Scaling | Phase::Degraded | Phase::Deleting => Super,
         }
     }
@@ -83,10 +60,73 @@ impl State<Memcached> for Phase {
     fn superstate(&mut self) -> Option<Scope> {
         match self {
             Phase::Creating | Phase::Scaling | Phase::Updating | Phase::Degraded => Some(Scope::Working),
-            Phase::Pending | Phase::Ready | Phase::Stopped => Some(Scope::Tending),
-            Phase::HumanIntervention => Some(Scope::Existing),
+            Phase::Pending | Phase::Ready | Phase::Stopped => Some(Scope::Following),
+            Phase::RollingBack | Phase::RolledBack => Some(Scope::Returning),
+            Phase::HumanIntervention => Some(Scope::Active),
+            Phase::Paused => Some(Scope::Existing),
             Phase::Deleting => None,
         }
+    }
+}
+
+fn pending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
+    match event {
+        Event::NeverReady => go(Phase::Creating, effects),
+        Event::AllStopped => Transition(Phase::Stopped),
+        Event::ChildrenReady => Transition(Phase::Ready),
+        Event::ChildrenDrifted | Event::PodsLost => go(Phase::Degraded, effects),
+        Event::PodsPending => go(Phase::Updating, effects),
+        _ => Super,
+    }
+}
+
+/// Pods of a new template are on their way: a count joins them.
+fn ordered(phase: Phase, event: Event, effects: &mut Effects) -> Outcome<Phase> {
+    match (phase, event) {
+        (Phase::Creating, Event::TemplateChanged) => go(Phase::Creating, effects),
+        (_, Event::ReplicasChanged) => act(effects),
+        _ => Super,
+    }
+}
+
+/// All was as it should be; where it is so no more, what stood still has to move again.
+fn settled(phase: Phase, event: Event, effects: &mut Effects) -> Outcome<Phase> {
+    match (phase, event) {
+        (Phase::Ready, Event::ChildrenDrifted | Event::PodsLost) => go(Phase::Degraded, effects),
+        (Phase::Ready, Event::PodsPending) => go(Phase::Updating, effects),
+        (_, Event::ChildrenDrifted | Event::PodsLost | Event::PodsPending) => go(Phase::Scaling, effects),
+        _ => Super,
+    }
+}
+
+fn returning(phase: Phase, event: Event, effects: &mut Effects) -> Outcome<Phase> {
+    match (phase, event) {
+        (Phase::RollingBack, Event::ReplicasChanged | Event::ChildrenDrifted) => act(effects),
+        (Phase::RollingBack, Event::AllStopped | Event::ChildrenReady) => Transition(Phase::RolledBack),
+        (Phase::RollingBack, Event::DeadlinePassed) => Transition(Phase::HumanIntervention),
+        (Phase::RolledBack, Event::ReplicasChanged | Event::ChildrenDrifted | Event::PodsLost) => go(Phase::RollingBack, effects),
+        _ => Super,
+    }
+}
+
+fn paused(event: Event) -> Outcome<Phase> {
+    match event {
+        Event::Resumed => Transition(Phase::Pending),
+        Event::TemplateChanged | Event::ReplicasChanged => Handled,
+        _ => Super,
+    }
+}
+
+fn asking(event: Event, effects: &mut Effects) -> Outcome<Phase> {
+    match event {
+        Event::RetryAnswered => {
+            effects.push(Effect::DeleteWaitingPods);
+            Transition(Phase::Pending)
+        }
+        Event::RollbackAnswered => go(Phase::RollingBack, effects),
+        Event::SpecRenewed | Event::AdoptAnswered | Event::YieldAnswered | Event::ObstacleGone => Transition(Phase::Pending),
+        Event::TemplateChanged | Event::ReplicasChanged => Handled,
+        _ => Super,
     }
 }
 
@@ -97,9 +137,13 @@ impl Superstate<Memcached> for Scope {
             (Scope::Working, Event::ChildrenReady) => Transition(Phase::Ready),
             (Scope::Working, Event::DeadlinePassed) => Transition(Phase::HumanIntervention),
             (Scope::Working, Event::ChildrenDrifted) => act(effects),
-            (Scope::Tending, Event::SpecInvalid | Event::ChildConflict) => Transition(Phase::HumanIntervention),
-            (Scope::Tending, Event::TemplateChanged) => go(Phase::Updating, effects),
-            (Scope::Tending, Event::ReplicasChanged) => go(Phase::Scaling, effects),
+            (Scope::Tending, Event::SpecInvalid | Event::ChildConflict | Event::DriftFought) => Transition(Phase::HumanIntervention),
+            (Scope::Following, Event::SpecRefused) => go(Phase::RollingBack, effects),
+            (Scope::Following, Event::TemplateChanged) => go(Phase::Updating, effects),
+            (Scope::Following, Event::ReplicasChanged) => go(Phase::Scaling, effects),
+            (Scope::Returning, Event::NothingRefused) => Transition(Phase::Pending),
+            (Scope::Returning, Event::TemplateChanged) => go(Phase::RollingBack, effects),
+            (Scope::Active, Event::PauseRequested) => Transition(Phase::Paused),
             (Scope::Existing, Event::DeletionRequested) => Transition(Phase::Deleting),
             _ => Super,
         }
@@ -107,8 +151,10 @@ impl Superstate<Memcached> for Scope {
 
     fn superstate(&mut self) -> Option<Scope> {
         match self {
-            Scope::Working => Some(Scope::Tending),
-            Scope::Tending => Some(Scope::Existing),
+            Scope::Working => Some(Scope::Following),
+            Scope::Following | Scope::Returning => Some(Scope::Tending),
+            Scope::Tending => Some(Scope::Active),
+            Scope::Active => Some(Scope::Existing),
             Scope::Existing => None,
         }
     }
@@ -132,22 +178,29 @@ impl Machine for Memcached {
     const START: Phase = Phase::Pending;
     const DELETION: Event = Event::DeletionRequested;
     const RENEWAL: Event = Event::SpecRenewed;
+    const PAUSE: Event = Event::PauseRequested;
+    const RESUMPTION: Event = Event::Resumed;
 
     fn offer(mut phase: Phase, event: Event, effects: &mut Effects) -> Outcome<Phase> {
         phase.handle(&mut Memcached, &event, effects)
     }
 
     fn exits(phase: Phase) -> &'static [Phase] {
-        use Phase::{Creating, Degraded, Deleting, HumanIntervention, Pending, Ready, Scaling, Stopped, Updating};
+        use Phase::{
+            Creating, Degraded, Deleting, HumanIntervention, Paused, Pending, Ready, RolledBack, RollingBack, Scaling, Stopped, Updating,
+        };
         match phase {
-            Pending => &[Creating, Ready, Scaling, Updating, Degraded, Stopped, HumanIntervention, Deleting],
-            Creating => &[Creating, Ready, Stopped, HumanIntervention, Deleting],
-            Ready => &[Scaling, Updating, Degraded, HumanIntervention, Deleting],
-            Scaling => &[Scaling, Updating, Ready, Stopped, HumanIntervention, Deleting],
-            Updating => &[Updating, Ready, Stopped, HumanIntervention, Deleting],
-            Degraded => &[Ready, Scaling, Updating, Stopped, HumanIntervention, Deleting],
-            Stopped => &[Scaling, Updating, HumanIntervention, Deleting],
-            HumanIntervention => &[Pending, Deleting],
+            Pending => &[Creating, Ready, Scaling, Updating, Degraded, Stopped, RollingBack, Paused, HumanIntervention, Deleting],
+            Creating => &[Creating, Ready, Stopped, RollingBack, Paused, HumanIntervention, Deleting],
+            Ready => &[Scaling, Updating, Degraded, RollingBack, Paused, HumanIntervention, Deleting],
+            Scaling => &[Scaling, Updating, Ready, Stopped, RollingBack, Paused, HumanIntervention, Deleting],
+            Updating => &[Updating, Ready, Stopped, RollingBack, Paused, HumanIntervention, Deleting],
+            Degraded => &[Ready, Scaling, Updating, Stopped, RollingBack, Paused, HumanIntervention, Deleting],
+            Stopped => &[Scaling, Updating, RollingBack, Paused, HumanIntervention, Deleting],
+            RollingBack => &[Pending, RollingBack, RolledBack, Paused, HumanIntervention, Deleting],
+            RolledBack => &[Pending, RollingBack, Paused, HumanIntervention, Deleting],
+            Paused => &[Pending, Deleting],
+            HumanIntervention => &[Pending, RollingBack, Paused, Deleting],
             Deleting => &[],
         }
     }
@@ -155,10 +208,10 @@ impl Machine for Memcached {
     fn role(phase: Phase) -> Role<Event> {
         match phase {
             Phase::Pending => Role::Junction,
-            Phase::Creating | Phase::Scaling | Phase::Updating | Phase::Degraded => {
+            Phase::Creating | Phase::Scaling | Phase::Updating | Phase::Degraded | Phase::RollingBack => {
                 Role::Works { goal: Event::ChildrenReady, deadline: Event::DeadlinePassed }
             }
-            Phase::Ready | Phase::Stopped => Role::Rests,
+            Phase::Ready | Phase::Stopped | Phase::RolledBack | Phase::Paused => Role::Rests,
             Phase::HumanIntervention => Role::Asks,
             Phase::Deleting => Role::Ends,
         }
@@ -179,14 +232,17 @@ impl Machine for Memcached {
     }
 
     fn is_answer(event: Event) -> bool {
-        matches!(event, Event::RetryAnswered)
+        matches!(event, Event::RollbackAnswered | Event::AdoptAnswered | Event::YieldAnswered | Event::RetryAnswered)
     }
 
     fn closes_question(event: Event) -> bool {
-        matches!(event, Event::SpecRenewed | Event::RetryAnswered | Event::ObstacleGone)
+        Self::is_answer(event) || matches!(event, Event::PauseRequested | Event::SpecRenewed | Event::ObstacleGone)
     }
 
-    fn is_destructive(effect: Effect) -> bool {
-        matches!(effect, Effect::DeleteWaitingPods)
+    fn licences(effect: Effect) -> &'static [Event] {
+        match effect {
+            Effect::DeleteWaitingPods => &[Event::RetryAnswered],
+            Effect::ApplyChildren => &[],
+        }
     }
 }

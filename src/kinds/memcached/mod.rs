@@ -3,7 +3,9 @@
 mod ask;
 pub mod change;
 pub mod children;
+mod compare;
 pub mod convert;
+pub mod counts;
 pub mod facts;
 pub mod fields;
 pub mod lifecycle;
@@ -18,16 +20,21 @@ pub mod v1;
 pub mod v1alpha1;
 pub mod words;
 
-use super::children::{ChildVisitor, Lookup, Slot};
+use super::apply;
+use super::carrier::Fields;
+use super::children::{ChildVisitor, Lookup, Place, Siblings, Slot};
+use super::intervention::Subject;
+use super::look::Look;
 use super::order::Order;
+use super::passage;
 use super::pod_template::Strings;
 use super::pods::is_ours;
+use super::reason::Reason;
 use super::served;
 use super::status::Status;
 use super::{Kind, Known, Observation, Served, Violation};
 use crate::machine::Step;
 use crate::machine::diagram::ChangeRow;
-use facts::Look;
 use jiff::SignedDuration;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
@@ -36,7 +43,6 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::ResourceExt;
 use kube::core::CustomResourceExt;
 use plan::Plan;
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 pub use words::{Effect, Event, Phase};
@@ -58,11 +64,25 @@ pub struct Children {
     pub pods: Vec<Arc<Pod>>,
 }
 
+impl Siblings for Children {
+    fn places(&self, owner: &str) -> Vec<(String, &dyn Place)> {
+        let places: [&dyn Place; 3] = [&self.service, &self.deployment, &self.budget];
+        places.map(|place| (owner.to_owned(), place)).into()
+    }
+
+    fn adopting(self, adopted: &[Subject]) -> Self {
+        let Children { deployment, service, budget, pods } = self;
+        let (deployment, service, budget) = (deployment.adopting(adopted), service.adopting(adopted), budget.adopting(adopted));
+        Children { deployment, service, budget, pods }
+    }
+}
+
 impl Kind for Memcached {
     type Object = v1::Memcached;
     type Spec = v1::KeptSpec;
     type Plan = Plan;
     type Children = Children;
+    type Ground = ();
 
     fn parse(spec: &v1::KeptSpec, image: &str) -> Result<Plan, Vec<Violation>> {
         plan::parse(&spec.0, image)
@@ -72,8 +92,16 @@ impl Kind for Memcached {
         change::between(known, plan)
     }
 
+    fn ground(_: &Children) {}
+
     fn events(seen: &Observation<Self>) -> BTreeSet<Event> {
         facts::events(seen)
+    }
+
+    fn adoption(seen: &Observation<Self>) -> Vec<Order> {
+        let look = Look::at(seen);
+        let rendered = look.target.as_ref().map(|target| children::all(&seen.object, target)).unwrap_or_default();
+        apply::adoption(&seen.object.name_any(), &look.children, rendered)
     }
 
     fn orders(effect: Effect, seen: &Observation<Self>) -> Vec<Order> {
@@ -81,19 +109,20 @@ impl Kind for Memcached {
             Effect::ApplyChildren => Look::at(seen).missing,
             Effect::DeleteWaitingPods => {
                 let ours = |pod: &&Arc<Pod>| is_ours(pod, &seen.object.name_any());
-                trouble::waiting_on_an_error(seen).filter(ours).filter_map(|pod| orders::removal(pod.as_ref())).collect()
+                trouble::waiting_on_an_error(seen).filter(ours).filter_map(|pod| apply::removal(pod.as_ref())).collect()
             }
         }
     }
 
     fn status(seen: &Observation<Self>, step: &Step<Self>) -> Status<v1::KeptSpec> {
-        status::status(seen, step)
+        passage::status(seen, step)
     }
 }
 
 impl Served for Memcached {
     const PATH: &'static str = "memcached";
     const SHORT: &'static str = "mc";
+    const FIELDS: &'static Fields = &convert::FIELDS;
     const DEFAULT_IMAGE: &'static str = fields::DEFAULT_IMAGE;
     const RENDERER: i64 = children::RENDERER;
     const DEADLINES: &'static [(Phase, SignedDuration)] = &[
@@ -101,30 +130,23 @@ impl Served for Memcached {
         (Phase::Scaling, SignedDuration::from_mins(5)),
         (Phase::Updating, SignedDuration::from_mins(10)),
         (Phase::Degraded, SignedDuration::from_mins(15)),
+        (Phase::RollingBack, SignedDuration::from_mins(10)),
     ];
     const TROUBLED: &'static [Phase] = &[Phase::Degraded];
+    const REASONS: &'static [Reason] = &[
+        Reason::SpecInvalid,
+        Reason::ChildConflict,
+        Reason::ProvisioningStuck,
+        Reason::RolloutStuck,
+        Reason::PodsUnavailable,
+        Reason::DriftFought,
+    ];
 
     fn definition() -> CustomResourceDefinition {
         let versions = vec![v1::Memcached::crd(), v1alpha1::Memcached::crd()];
         // Both are of one group and kind, and one of them is v1.
         let merged = kube::core::crd::merge_crds(versions, "v1").expect("the versions of one kind merge");
         served::with_a_name(merged)
-    }
-
-    fn convert(spec: &Value, version: &str) -> Option<Value> {
-        match version {
-            "v1" => Some(convert::to_v1(spec)),
-            "v1alpha1" => Some(convert::to_v1alpha1(spec)),
-            _ => None,
-        }
-    }
-
-    fn field_in(version: &str, field: &str) -> String {
-        match (version, field.strip_prefix("spec.")) {
-            ("v1alpha1", Some("replicas")) => "spec.size".to_owned(),
-            ("v1alpha1", Some(rest)) => format!("spec.v1.{rest}"),
-            _ => field.to_owned(),
-        }
     }
 
     fn changes_table() -> &'static [ChangeRow<Self>] {

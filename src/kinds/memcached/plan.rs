@@ -3,14 +3,10 @@
 use super::fields;
 use super::v1::MemcachedSpec;
 use crate::kinds::Violation;
-use crate::kinds::digest::json_bytes;
-use crate::kinds::faults::Fault;
-use crate::kinds::image::{is_reference, text};
-use crate::kinds::pod_rules::illegal_parts;
-use crate::kinds::pod_template::{PodTemplate, Resources, Strings};
+use crate::kinds::pod_template::{PodTemplate, Resources};
 use crate::kinds::quantity::Quantity;
 use crate::kinds::resource_rules::illegal_amounts;
-use std::collections::BTreeMap;
+use crate::kinds::spec_rules::{below, canonical, illegal_image, illegal_template, out_of_range, too_large, unreadable};
 
 /// A spec that obeys every rule, with every default filled in and every quantity in one spelling.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,25 +42,25 @@ pub struct Template {
 /// Every violation at once.
 pub fn parse(spec: &MemcachedSpec, image: &str) -> Result<Plan, Vec<Violation>> {
     if let Some(why) = &spec.unreadable {
-        return Err(vec![Violation::invalid("spec", format!("the stored one cannot be read: {why}; write one that can"))]);
+        return Err(vec![unreadable(why)]);
     }
     // What is too large to keep is not looked into.
     if let Some(fault) = too_large(spec) {
         return Err(vec![fault]);
     }
-    let mut faults = Vec::new();
     let image = spec.image.as_deref().unwrap_or(image);
-    if !is_reference(image) {
-        faults.push(Violation::invalid("spec.image", format!("{image:?} is {}", text(fields::DEFAULT_IMAGE))));
-    }
-    faults.extend(out_of_range(spec));
+    let mut faults: Vec<Violation> = illegal_image(image, fields::DEFAULT_IMAGE).into_iter().collect();
+    faults.extend(out_of_range([
+        ("spec.replicas", spec.replicas, fields::REPLICAS),
+        ("spec.maxConnections", spec.max_connections, fields::CONNECTIONS),
+        ("spec.port", spec.port, fields::PORT),
+    ]));
     let memory = bytes("spec.memory", &spec.memory, fields::MEMORY, &mut faults);
     let item = bytes("spec.maxItemSize", &spec.max_item_size, fields::ITEM, &mut faults);
     faults.extend(item_fits(spec, memory, item));
     faults.extend(illegal_resources(&spec.resources));
     let pod_template = spec.pod_template.clone().unwrap_or_default().trimmed();
-    faults.extend(reserved_labels(&pod_template));
-    faults.extend(below("spec.podTemplate", illegal_parts(&pod_template)));
+    faults.extend(illegal_template(&pod_template));
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -98,16 +94,6 @@ impl Plan {
     }
 }
 
-fn out_of_range(spec: &MemcachedSpec) -> impl Iterator<Item = Violation> {
-    let counts = [
-        ("spec.replicas", spec.replicas, fields::REPLICAS),
-        ("spec.maxConnections", spec.max_connections, fields::CONNECTIONS),
-        ("spec.port", spec.port, fields::PORT),
-    ];
-    let outside = counts.into_iter().filter(|(_, value, (least, most))| !(least..=most).contains(&value));
-    outside.map(|(field, value, (least, most))| Violation::invalid(field, format!("{value} is not from {least} to {most}")))
-}
-
 fn bytes(field: &'static str, value: &Quantity, (least, most): (&'static str, &'static str), faults: &mut Vec<Violation>) -> i64 {
     let bound = |text: &str| Quantity::from(text).units().unwrap_or_default();
     match value.nanos().map(|nanos| i64::try_from(nanos.div_euclid(1_000_000_000)).unwrap_or(i64::MAX)) {
@@ -117,12 +103,6 @@ fn bytes(field: &'static str, value: &Quantity, (least, most): (&'static str, &'
             0
         }
     }
-}
-
-fn too_large(spec: &MemcachedSpec) -> Option<Violation> {
-    let size = json_bytes(spec);
-    let text = format!("{size} bytes are over {}: the status keeps the spec twice, and all has to fit into one object", fields::SPEC_BYTES);
-    (size > fields::SPEC_BYTES).then(|| Violation::invalid("spec", text))
 }
 
 /// What memcached itself would refuse.
@@ -142,22 +122,4 @@ fn illegal_resources(resources: &Resources) -> Vec<Violation> {
     }
     faults.extend(below("spec.resources", illegal_amounts(resources)));
     faults
-}
-
-/// Faults of a part of the spec, by their fields in the whole.
-fn below(part: &str, faults: Vec<Fault>) -> impl Iterator<Item = Violation> {
-    faults.into_iter().map(move |(field, text)| Violation::invalid(&format!("{part}.{field}"), text))
-}
-
-fn reserved_labels(template: &PodTemplate) -> Option<Violation> {
-    let labels: &Strings = &template.metadata.as_ref()?.labels;
-    let ours = labels.keys().find(|key| key.starts_with("app.kubernetes.io/") || key.starts_with("pointsman.dev/"))?;
-    Some(Violation::invalid(
-        "spec.podTemplate.metadata.labels",
-        format!("{ours} is the operator's: it finds its pods by such labels. Use a prefix of your own."),
-    ))
-}
-
-fn canonical(list: &BTreeMap<String, Quantity>) -> BTreeMap<String, Quantity> {
-    list.iter().map(|(name, quantity)| (name.clone(), Quantity::Text(quantity.canonical()))).collect()
 }

@@ -3,34 +3,57 @@
 use super::Memcached;
 use super::words::{Effect, Event, Phase};
 use crate::machine::Step;
-use crate::machine::prove::Provable;
+use crate::machine::prove::{Law, Provable};
 use Event::{
-    AllStopped, ChildConflict, ChildrenDrifted, ChildrenReady, DeadlinePassed, DeletionRequested, NeverReady, ObstacleGone, PodsLost,
-    PodsPending, ReplicasChanged, RetryAnswered, SpecInvalid, SpecRenewed, TemplateChanged,
+    AdoptAnswered, AllStopped, ChildConflict, ChildrenDrifted, ChildrenReady, DeadlinePassed, DeletionRequested, DriftFought, NeverReady,
+    NothingRefused, ObstacleGone, PauseRequested, PodsLost, PodsPending, ReplicasChanged, Resumed, RetryAnswered, RollbackAnswered,
+    SpecInvalid, SpecRefused, SpecRenewed, TemplateChanged, YieldAnswered,
 };
 
-impl Provable for Memcached {
-    const SETTLED: &'static [Event] = &[ChildrenReady, AllStopped];
+const SETTLED: &[Event] = &[AllStopped, ChildrenReady];
 
-    fn possible(is_true: &dyn Fn(Event) -> bool) -> bool {
-        let one = |of: &[Event]| of.iter().filter(|event| is_true(**event)).count() == 1;
-        let settled = is_true(ChildrenReady) || is_true(AllStopped);
-        let changed = is_true(TemplateChanged) || is_true(ReplicasChanged);
-        one(&[AllStopped, ChildrenReady, PodsLost, PodsPending])
-            && !(settled && (is_true(ChildrenDrifted) || changed || is_true(ChildConflict)))
-            && !(is_true(NeverReady) && is_true(PodsLost))
+impl Provable for Memcached {
+    const LAWS: &'static [Law<Event>] = &[
+        Law::One(&[PauseRequested, Resumed]),
+        Law::One(&[SpecRefused, NothingRefused]),
+        Law::One(&[AllStopped, ChildrenReady, PodsLost, PodsPending]),
+        Law::AtMostOne(&[RollbackAnswered, AdoptAnswered, YieldAnswered, RetryAnswered]),
+        Law::Excludes(SETTLED, &[ChildrenDrifted, TemplateChanged, ReplicasChanged, ChildConflict]),
+        Law::Needs(DriftFought, &[ChildrenDrifted]),
+        Law::Excludes(&[NeverReady], &[PodsLost, SpecRefused]),
+        // What is rolled back to was ready before; what cannot be read is nothing that was rolled back.
+        Law::Excludes(&[SpecRefused], &[PodsPending, SpecInvalid]),
+    ];
+
+    fn grounds(phase: Phase) -> &'static [&'static [Event]] {
+        match phase {
+            Phase::Paused => &[&[PauseRequested]],
+            Phase::RolledBack => &[SETTLED, &[SpecRefused]],
+            Phase::Ready | Phase::Stopped => &[SETTLED, &[NothingRefused]],
+            Phase::Pending
+            | Phase::Creating
+            | Phase::Scaling
+            | Phase::Updating
+            | Phase::Degraded
+            | Phase::RollingBack
+            | Phase::HumanIntervention
+            | Phase::Deleting => &[],
+        }
     }
 
     fn remains(event: Event, step: &Step<Self>) -> bool {
         let applied = step.effects().contains(&Effect::ApplyChildren);
         let closed = step.from() == Phase::HumanIntervention && step.moved();
+        let asked = step.next() == Phase::HumanIntervention && step.moved();
         match event {
             DeadlinePassed => !step.moved(),
             TemplateChanged | ReplicasChanged | ChildrenDrifted => !applied,
-            SpecRenewed => !(step.next() == Phase::HumanIntervention && step.moved()),
-            RetryAnswered | ObstacleGone => !closed,
+            DriftFought => !applied && !asked,
+            SpecRenewed => !asked && !closed,
+            RollbackAnswered | AdoptAnswered | YieldAnswered | RetryAnswered | ObstacleGone => !closed,
             NeverReady => step.next() != Phase::Ready,
-            DeletionRequested | SpecInvalid | ChildConflict | AllStopped | ChildrenReady | PodsLost | PodsPending => true,
+            DeletionRequested | PauseRequested | Resumed | SpecInvalid | ChildConflict | SpecRefused | NothingRefused | AllStopped
+            | ChildrenReady | PodsLost | PodsPending => true,
         }
     }
 }

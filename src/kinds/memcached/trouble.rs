@@ -1,11 +1,12 @@
 //! What goes wrong, in the words of those it happens to.
 
-use super::facts::{Counts, Look};
-use super::{Memcached, orders};
+use super::Memcached;
+use super::counts::Counts;
 use crate::kinds::Observation;
 use crate::kinds::intervention::Evidence;
-use crate::kinds::order::Order;
+use crate::kinds::look::Look;
 use crate::kinds::pods::{ended_long_ago, strayed, trouble, unready};
+use crate::kinds::questions::{drift, quote};
 use crate::kinds::status::WaitingFor;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
@@ -13,8 +14,6 @@ use std::sync::Arc;
 
 /// How many objects are quoted: the first ones say it all.
 const QUOTED: usize = 4;
-/// How much of an object's words is quoted.
-pub const WORDS: usize = 600;
 
 /// How much of what a pod waits on is said: an image's name alone may be as long as the schema allows.
 const WHAT: usize = 256;
@@ -27,7 +26,10 @@ pub fn waiting_on_an_error(seen: &Observation<Memcached>) -> impl Iterator<Item 
 /// What was refused, what keeps the Deployment back, and the pods in trouble, for `status.waitingFor`.
 pub fn waiting_for(seen: &Observation<Memcached>) -> Vec<WaitingFor> {
     let wait = |kind: String, name: String, what: &str| WaitingFor { kind, name, what: what.chars().take(WHAT).collect() };
-    let refused = seen.refusal.iter().map(|refusal| wait(refusal.child.kind.name(), refusal.child.name.clone(), &refusal.words));
+    let refused = seen.refusal.iter().map(|refusal| {
+        let (kind, name) = refusal.about(&seen.object);
+        wait(kind, name, &refusal.words)
+    });
     let deployment = failing_deployment(seen).map(|said| wait(said.kind, said.name, &said.words));
     let pod = |pod: &Arc<Pod>, what: &str| wait("Pod".to_owned(), pod.name_any(), what);
     let pods = seen.children.pods.iter().filter(|pod| !ended_long_ago(pod, seen.now));
@@ -36,19 +38,13 @@ pub fn waiting_for(seen: &Observation<Memcached>) -> Vec<WaitingFor> {
     refused.chain(deployment).chain(pods).chain(strays).take(QUOTED).collect()
 }
 
-/// Children that are not what they should be: the first difference of each.
-pub fn drift(look: &Look<'_>) -> Vec<Evidence> {
-    let words = |order: &Order| {
-        let child = order.child();
-        Some(quote(&child.kind.name(), &child.name, &orders::why(order, &look.seen.children)?))
-    };
-    look.missing.iter().filter_map(words).collect()
-}
-
 /// Everything that was seen to go wrong, for a question.
-pub fn evidence(look: &Look<'_>) -> Vec<Evidence> {
+pub fn evidence(look: &Look<'_, Memcached>) -> Vec<Evidence> {
     let seen = look.seen;
-    let refused = seen.refusal.iter().map(|refusal| quote(&refusal.child.kind.name(), &refusal.child.name, &refusal.words));
+    let refused = seen.refusal.iter().map(|refusal| {
+        let (kind, name) = refusal.about(&seen.object);
+        quote(&kind, &name, &refusal.words)
+    });
     let pods = || seen.children.pods.iter();
     let waiting = pods().filter_map(|pod| Some(quote("Pod", &pod.name_any(), &trouble(pod)?.words)));
     // A pod that runs and is never ready has no error; it is quoted after those that have one.
@@ -67,7 +63,7 @@ fn strays(seen: &Observation<Memcached>) -> impl Iterator<Item = (&Arc<Pod>, Str
 }
 
 /// Where nobody complains, the Deployment's own counts say what is missing.
-fn short_of(look: &Look<'_>) -> Option<Evidence> {
+fn short_of(look: &Look<'_, Memcached>) -> Option<Evidence> {
     let deployment = look.seen.children.deployment.ours()?;
     let Counts { updated, total, ready, available, .. } = Counts::of(deployment);
     let wait = deployment.spec.as_ref().and_then(|spec| spec.min_ready_seconds).filter(|seconds| *seconds > 0);
@@ -92,8 +88,4 @@ fn failing_deployment(seen: &Observation<Memcached>) -> Option<Evidence> {
         failure.message.clone().unwrap_or_else(|| failure.type_.clone())
     };
     Some(quote("Deployment", &name, &words))
-}
-
-fn quote(kind: &str, name: &str, words: &str) -> Evidence {
-    Evidence { kind: kind.to_owned(), name: name.to_owned(), words: words.chars().take(WORDS).collect() }
 }

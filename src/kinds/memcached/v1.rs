@@ -3,7 +3,7 @@
 use super::fields;
 use crate::kinds::pod_template::{PodTemplate, Resources};
 use crate::kinds::quantity::Quantity;
-use crate::kinds::status::{Kept, Status};
+use crate::kinds::status::{Kept, NoMore, Status};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,10 +30,12 @@ use serde_json::json;
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
     printcolumn(name = "Image", type_ = "string", json_path = ".status.image", priority = 1),
     printcolumn(name = "Endpoint", type_ = "string", json_path = ".status.endpoints[0].address", priority = 1),
+    printcolumn(name = "Paused", type_ = "string", json_path = r#".status.conditions[?(@.type=="Paused")].status"#, priority = 1),
+    printcolumn(name = "Protected", type_ = "string", json_path = r#".status.conditions[?(@.type=="Protected")].status"#, priority = 1),
     printcolumn(name = "Message", type_ = "string", json_path = ".status.message", priority = 1),
     validation = super::rules::name(),
     validation = super::rules::port(),
-    validation = super::rules::status_stays()
+    validation = crate::kinds::object_rules::status_stays()
 )]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(extend("default" = full_default(), "x-kubernetes-validations" = fields::half_of_memory()))]
@@ -109,6 +111,7 @@ impl From<&Memcached> for KeptSpec {
 
 impl Kept for KeptSpec {
     type Machine = super::Memcached;
+    type More = NoMore;
 }
 
 impl JsonSchema for KeptSpec {

@@ -2,6 +2,7 @@
 
 use super::fields;
 use super::v1::MemcachedStatus;
+use crate::kinds::carrier::{self, LEAVE_OUT};
 use crate::kinds::cel::forbids_unless;
 use crate::kinds::pod_template::{PodTemplate, Resources};
 use crate::kinds::quantity::Quantity;
@@ -33,12 +34,14 @@ use serde_json::json;
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
     printcolumn(name = "Image", type_ = "string", json_path = ".status.image", priority = 1),
     printcolumn(name = "Endpoint", type_ = "string", json_path = ".status.endpoints[0].address", priority = 1),
+    printcolumn(name = "Paused", type_ = "string", json_path = r#".status.conditions[?(@.type=="Paused")].status"#, priority = 1),
+    printcolumn(name = "Protected", type_ = "string", json_path = r#".status.conditions[?(@.type=="Protected")].status"#, priority = 1),
     printcolumn(name = "Message", type_ = "string", json_path = ".status.message", priority = 1),
     validation = super::rules::name(),
-    validation = super::rules::status_stays()
+    validation = crate::kinds::object_rules::status_stays()
 )]
 #[serde(default)]
-#[schemars(extend("default" = json!({ "size": 1 }), "x-kubernetes-validations" = [carrier_unchanged()]))]
+#[schemars(extend("default" = json!({ "size": 1 }), "x-kubernetes-validations" = [carrier::unchanged("cache.example.com")]))]
 pub struct MemcachedSpec {
     /// How many pods; 0 stops the cache.
     #[schemars(schema_with = "fields::replicas")]
@@ -90,33 +93,18 @@ pub struct FieldsOfV1 {
     pub pod_template: Option<PodTemplate>,
 }
 
-fn carrier_unchanged() -> Rule {
-    forbids_unless(
-        "has(self.v1) == has(oldSelf.v1) && (!has(self.v1) || self.v1 == oldSelf.v1)",
-        "v1alpha1 carries the fields of v1 unchanged; change them through cache.example.com/v1",
-    )
-    .field_path(".v1")
-}
-
 /// What equals v1's default is left out, so that an object reads back as it was written.
 fn rules() -> Vec<Rule> {
-    let text = "leave out what equals v1's default: v1alpha1 carries only what differs from it";
-    let defaults = super::convert::CARRIED.iter().filter_map(|(field, default)| Some((field, default.as_ref()?())));
-    let differ = defaults.filter(|(_, default)| !default.is_object()).map(|(field, default)| {
-        let plain = default.as_str().map_or(default.to_string(), |text| format!("'{text}'"));
-        let value = if default.is_string() { format!("string(self.{field})") } else { format!("self.{field}") };
-        forbids_unless(format!("!has(self.{field}) || {value} != {plain}"), text).field_path(format!(".{field}"))
-    });
-    differ.chain([other_resources(text)]).chain(fields::half_of_memory()).collect()
+    super::convert::FIELDS.left_out().into_iter().chain([other_resources()]).chain(fields::half_of_memory()).collect()
 }
 
 /// The same for the one default that is more than a word.
-fn other_resources(text: &str) -> Rule {
+fn other_resources() -> Rule {
     let Resources { limits: _, requests } = super::v1::MemcachedSpec::default().resources;
     let each = requests
         .iter()
         .map(|(name, amount)| format!("'{name}' in self.resources.requests && string(self.resources.requests['{name}']) == '{amount}'"));
     let same = [format!("self.resources.requests.size() == {}", requests.len())].into_iter().chain(each).collect::<Vec<_>>().join(" && ");
-    forbids_unless(format!("!has(self.resources) || has(self.resources.limits) || !has(self.resources.requests) || !({same})"), text)
+    forbids_unless(format!("!has(self.resources) || has(self.resources.limits) || !has(self.resources.requests) || !({same})"), LEAVE_OUT)
         .field_path(".resources")
 }

@@ -19,6 +19,12 @@ words! {
         Degraded,
         /// No pod is wanted, and none counts as there.
         Stopped,
+        /// A person said so: the pod template that was ready last rolls out again, although the spec asks for another.
+        RollingBack,
+        /// The pod template that was ready last serves, although the spec asks for another.
+        RolledBack,
+        /// A person said so: the object is looked at, and nothing is done about it.
+        Paused,
         /// The operator has stopped and asks a person; it does not repair.
         HumanIntervention,
         /// The object is going; owner references remove the children.
@@ -31,18 +37,32 @@ words! {
     Event {
         /// The object has a deletionTimestamp.
         DeletionRequested,
+        /// The object is annotated to be left alone.
+        PauseRequested,
+        /// The object is not annotated to be left alone.
+        Resumed,
         /// The spec breaks a rule, or asks for an unsupported change.
         SpecInvalid,
         /// A child's name is taken by somebody else's object.
         ChildConflict,
         /// The spec, its count aside, is newer than the open question.
         SpecRenewed,
+        /// The open question was answered with rollback.
+        RollbackAnswered,
+        /// The open question was answered with adopt.
+        AdoptAnswered,
+        /// The open question was answered with yield.
+        YieldAnswered,
         /// The open question was answered with retry.
         RetryAnswered,
         /// What the open question is about is no longer so.
         ObstacleGone,
         /// The pods of this object were never all ready.
         NeverReady,
+        /// The spec asks for the very pod template that was rolled back.
+        SpecRefused,
+        /// The spec asks for nothing that was rolled back.
+        NothingRefused,
         /// The wanted pod template differs from the one ordered last.
         TemplateChanged,
         /// The wanted number of pods differs from the one ordered last.
@@ -53,6 +73,8 @@ words! {
         ChildrenReady,
         /// The state's time is over, although the children are in place or were refused.
         DeadlinePassed,
+        /// A child was repaired again and again in a short time, and differs once more.
+        DriftFought,
         /// A child is missing or differs from the target.
         ChildrenDrifted,
         /// Fewer pods are ready than wanted, of a template that was ready before.

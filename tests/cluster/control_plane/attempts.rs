@@ -132,7 +132,7 @@ pub fn normalised(text: &str, space: &Space) -> String {
             (pattern("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UID"),
             (pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
             (pattern(r#""resourceVersion":"\d+""#), r#""resourceVersion":"VERSION""#),
-            (pattern(r"\b(question|retry-)( ?)[0-9a-z]{5}\b"), "$1${2}ID"),
+            (pattern(r"\b(question|retry-|rollback-|adopt-|yield-)( ?)[a-z0-9]{5}\b"), "$1${2}ID"),
         ]
     });
     let mut text = text.replace(&space.name, "NAMESPACE");

@@ -1,7 +1,7 @@
 //! What v1alpha1 cannot say is kept on every way through it; what would lose it is refused, see `refusals`.
 
 use super::attempts::object;
-use crate::harness::{Answer, Space, bash, shared};
+use crate::harness::{Answer, Space, anew, bash, shared};
 use serde_json::{Value, json};
 
 const OLD: &str = "memcacheds.v1alpha1.cache.example.com";
@@ -71,10 +71,7 @@ fn spec(space: &Space, name: &str) -> Value {
 
 /// The object as v1alpha1 shows it, without what a new write may not name.
 fn export(space: &Space, name: &str) -> Value {
-    let mut export = space.object(&format!("{OLD}/{name}"));
-    for field in ["resourceVersion", "uid", "creationTimestamp", "generation"] {
-        export["metadata"].as_object_mut().unwrap().remove(field);
-    }
+    let mut export = anew(space.object(&format!("{OLD}/{name}")));
     export.as_object_mut().unwrap().remove("status");
     export
 }

@@ -1,31 +1,23 @@
 //! Keys and bundles that somebody spoils are right again within seconds.
 
-use crate::harness::{Space, alone, eventually, kubectl, memcached};
-
-const DEFINITION: &str = "customresourcedefinition/memcacheds.cache.example.com";
-const WEBHOOKS: &str = "validatingwebhookconfiguration/pointsman";
-const SECRET: [&str; 4] = ["--namespace", "pointsman-system", "secret", "pointsman-certificates"];
+use crate::harness::certificates::{SECRET, address, believed, presented, secret, stored, text};
+use crate::harness::outage::{NoOperator, is_judged};
+use crate::harness::{DEFINITION, Space, WEBHOOK, alone, audit, bash, eventually, kubectl, operator};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use serde_json::json;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Both ways in: the webhook and the conversion.
 fn answers(space: &Space) -> bool {
-    let judged = space.kubectl_with(&["create", "--dry-run=server", "--filename", "-"], &memcached("probe", "{}"));
-    let converted = space.kubectl(&["get", "memcacheds.v1alpha1.cache.example.com"]);
-    judged.code == 0 && judged.err.contains("Warning: mc/probe: ") && converted.code == 0
+    is_judged() && space.kubectl(&["get", "memcacheds.v1alpha1.cache.example.com"]).code == 0
 }
 
-fn bundles() -> (String, String) {
-    let bundle = |object: &str, path: &str| kubectl(&["get", object, "--output", &format!("jsonpath={path}")]).ok();
-    (bundle(DEFINITION, "{.spec.conversion.webhook.clientConfig.caBundle}"), bundle(WEBHOOKS, "{.webhooks[0].clientConfig.caBundle}"))
-}
-
-/// The stored authority, certificate and key, as the Secret encodes them; nothing where one of them is none.
-fn stored() -> Option<Vec<String>> {
-    let [namespace, of, secret, name] = SECRET;
-    let keys = "jsonpath={.data.ca\\.crt} {.data.tls\\.crt} {.data.tls\\.key}";
-    let stored = kubectl(&[namespace, of, "get", secret, name, "--ignore-not-found", "--output", keys]).ok();
-    // "-----BEGIN "
-    let parts: Vec<String> = stored.split(' ').filter(|part| part.starts_with("LS0tLS1CRUdJTi")).map(str::to_owned).collect();
-    (parts.len() == 3).then_some(parts)
+/// The stored authority, certificate and key; nothing where one of them is none.
+fn keys() -> Option<[String; 3]> {
+    let parts = ["ca.crt", "tls.crt", "tls.key"].map(|key| text(&stored(key)));
+    parts.iter().all(|part| part.starts_with("-----BEGIN ")).then_some(parts)
 }
 
 #[test]
@@ -34,20 +26,106 @@ fn spoilt_keys_and_bundles_are_mended() {
     let space = Space::new("certificates");
     space.memcached("cache", "{}");
     space.ready("cache");
-    let (before, keys) = (bundles(), stored().expect("keys"));
+    // An authority that was stored a moment ago is not presented yet.
+    let is_presented = || keys().is_some_and(|[_, leaf, _]| leaf.trim() == presented(&address()).trim());
+    eventually(60, "the stored keys are presented", is_presented);
+    let [authority, ..] = keys().expect("keys");
+    // A former authority may still be on its way out.
+    let whole = || {
+        let [definition, webhook] = believed();
+        definition == webhook && definition.contains(&authority)
+    };
     let [namespace, of, secret, name] = SECRET;
     for spoil in [
-        vec!["patch", WEBHOOKS, "--type=json", "--patch", r#"[{"op":"remove","path":"/webhooks/0/clientConfig/caBundle"}]"#],
+        vec!["patch", WEBHOOK, "--type=json", "--patch", r#"[{"op":"remove","path":"/webhooks/0/clientConfig/caBundle"}]"#],
         vec!["patch", DEFINITION, "--type=json", "--patch", r#"[{"op":"remove","path":"/spec/conversion/webhook/clientConfig/caBundle"}]"#],
         vec![namespace, of, "delete", secret, name],
         vec![namespace, of, "patch", secret, name, "--type=merge", "--patch", r#"{"data":{"tls.crt":"bm9uc2Vuc2U="}}"#],
+        vec![namespace, of, "patch", secret, name, "--type=merge", "--patch", r#"{"data":{"ca.crt":"bm9uc2Vuc2U="}}"#],
+        vec![
+            "patch",
+            WEBHOOK,
+            "--type=json",
+            "--patch",
+            r#"[{"op":"replace","path":"/webhooks/0/clientConfig/caBundle","value":"bm9uc2Vuc2U="}]"#,
+        ],
     ] {
         kubectl(&spoil).ok();
         // Seen and mended; the answer before that would tell nothing.
         std::thread::sleep(std::time::Duration::from_millis(300));
         eventually(30, &format!("everything answers after {spoil:?}"), || answers(&space));
-        eventually(30, &format!("the bundles are there again after {spoil:?}"), || bundles() == before);
-        eventually(30, &format!("keys of the same authority are stored after {spoil:?}"), || stored().is_some_and(|now| now[0] == keys[0]));
+        eventually(30, &format!("the bundles are there again after {spoil:?}"), whole);
+        eventually(30, &format!("keys of the same authority are stored after {spoil:?}"), || {
+            keys().is_some_and(|[now, ..]| now == authority)
+        });
     }
-    assert!(!before.0.is_empty() && before.0 == before.1);
+}
+
+/// cert-manager's part: it writes an authority's certificate, a leaf and its key, and nothing else.
+struct Issuer(CertifiedIssuer<'static, KeyPair>);
+
+impl Issuer {
+    fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, "somebody's authority");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Issuer(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    /// Stores a leaf that ends so many seconds from now.
+    fn issues(&self, seconds: i64) {
+        let mut params = CertificateParams::new(["pointsman.pointsman-system.svc", "localhost"].map(str::to_owned).to_vec()).unwrap();
+        let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap();
+        let at = |seconds: i64| UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap());
+        (params.not_before, params.not_after) = (at(now - 86_400).into(), at(now + seconds).into());
+        let key = KeyPair::generate().unwrap();
+        let leaf = params.signed_by(&key, &self.0).unwrap().pem();
+        let encoded = |text: String| BASE64_STANDARD.encode(text);
+        let data =
+            json!({ "ca.crt": encoded(self.0.pem()), "ca.key": null, "tls.crt": encoded(leaf), "tls.key": encoded(key.serialize_pem()) });
+        secret("patch", &["--type=merge", "--patch", &json!({ "data": data }).to_string()]);
+    }
+}
+
+/// What the replica says of itself; nothing where it is ready.
+fn unready() -> String {
+    let said = bash(&format!("curl --silent --insecure --write-out '%{{http_code}}' https://{}/readyz", address())).ok();
+    said.strip_suffix("503").unwrap_or_default().to_owned()
+}
+
+#[test]
+fn certificates_of_cert_manager_are_presented_and_never_written() {
+    let turn = alone();
+    let space = Space::new("cert-manager");
+    let (life, issuer) = (86_400, Issuer::new());
+    // Started again, it makes its own.
+    let _own = NoOperator::stopped(&turn);
+    operator(&["restart", "--certificates", "cert-manager"]);
+    let mark = audit::mark();
+    // A new authority, and a new leaf of it, at once: cert-manager knows no overlap.
+    issuer.issues(life);
+    let until = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < until {
+        assert!(answers(&space), "a call failed while the authority was exchanged");
+    }
+    eventually(20, "the issuer's leaf is presented", || presented(&address()).trim() == text(&stored("tls.crt")).trim());
+    assert!(answers(&space));
+    // A leaf that ends: it is presented while it is believed, and its end is told.
+    issuer.issues(10);
+    eventually(30, "the replica is not ready", || unready().contains("the presented certificate is not believed"));
+    issuer.issues(life);
+    eventually(20, "the replica is ready", || unready().is_empty());
+    eventually(10, "everything answers", || answers(&space));
+    // One that was expired before it came does not take its place.
+    issuer.issues(-3_600);
+    eventually(20, "it is told", || operator(&["logs"]).contains("the certificate in the Secret pointsman-certificates is not believed"));
+    assert!(answers(&space) && unready().is_empty());
+    issuer.issues(life);
+    let written: Vec<String> = audit::since(mark)
+        .iter()
+        .filter(|entry| entry.by_operator() && entry.is_write())
+        .map(audit::Entry::what)
+        .filter(|what| what.contains("secrets"))
+        .collect();
+    assert_eq!(written, Vec::<String>::new());
 }

@@ -100,6 +100,15 @@ fn what_excludes_a_field_of_ours_is_put_back() {
     mended(&space, "deployments", &["set", "resources", "deployment/cache", "--limits=cpu=10m", "--requests=cpu=10m"]);
     let resources = &space.object("deployment/cache")["spec"]["template"]["spec"]["containers"][0]["resources"];
     assert_eq!((&resources["limits"]["cpu"], &resources["requests"]["cpu"]), (&Value::Null, &json!("50m")));
+}
+
+/// The same of settings that take each other's place.
+#[test]
+fn what_takes_the_place_of_a_field_of_ours_is_put_back() {
+    let _turn = shared();
+    let space = Space::new("replaced");
+    space.memcached("cache", "{replicas: 2}");
+    space.ready("cache");
     let profile =
         r#"{"spec":{"template":{"spec":{"securityContext":{"seccompProfile":{"type":"Localhost","localhostProfile":"p.json"}}}}}}"#;
     mended(&space, "deployments", &["patch", "deployment/cache", "--type=merge", "--patch", profile]);

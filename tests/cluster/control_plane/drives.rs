@@ -1,7 +1,7 @@
 //! Ways through the lifecycle, each a user's day; together they take every move.
 
 use crate::harness::pool::Pool;
-use crate::harness::{Space, eventually_or};
+use crate::harness::{Space, eventually, eventually_or};
 
 /// One way.
 pub type Drive = fn(&Space);
@@ -21,6 +21,14 @@ pub const ALL: &[(&str, Drive)] = &[
     ("strangers", strangers_at_work),
     ("stopped", stopped),
     ("stray", stray),
+    ("pausing", pausing),
+    ("paused-at-work", paused_at_work),
+    ("back", back),
+    ("back-fought", back_fought),
+    ("back-at-work", back_at_work),
+    ("back-ends", back_ends),
+    ("fought", fought),
+    ("adopted", adopted),
 ];
 
 const NONE: &str = "example.com/no-such:1";
@@ -57,6 +65,8 @@ pub fn lose_a_pod(space: &Space, name: &str) {
 }
 
 fn disown_the_service(space: &Space) -> String {
+    // A state is stored before its orders are carried out.
+    eventually(30, "there is a Service", || !space.object("service/cache").is_null());
     let owners = space.object("service/cache")["metadata"]["ownerReferences"].to_string();
     space.kubectl(&["patch", "service/cache", "--type=merge", "--patch", r#"{"metadata":{"ownerReferences":null}}"#]).ok();
     owners
@@ -254,7 +264,7 @@ fn stray(space: &Space) {
     space.reaches("cache", "Stopped", 30);
     comes_and_goes(space);
     space.kubectl(&["scale", "deployment/cache", "--replicas=1"]).ok();
-    went(space, &["Stopped", "Scaling", "Stopped"]);
+    went(space, &["Stopped", "Scaling", "Stopped", "Scaling", "Stopped"]);
 }
 
 /// A pod that nobody ordered, labelled as if it were the stopped cache's.
@@ -265,4 +275,204 @@ fn comes_and_goes(space: &Space) {
     went(space, &["Stopped", "Scaling"]);
     space.kubectl(&["delete", "pod/stray", "--wait=false"]).ok();
     went(space, &["Stopped", "Scaling", "Stopped"]);
+}
+
+fn pause(space: &Space) {
+    space.kubectl(&["annotate", "mc/cache", "pointsman.dev/paused=true"]).ok();
+}
+
+fn resume(space: &Space) {
+    space.kubectl(&["annotate", "mc/cache", "pointsman.dev/paused-"]).ok();
+}
+
+fn pausing(space: &Space) {
+    let manifest = crate::harness::memcached("cache", &format!("{{image: {NONE}}}"));
+    let marks = "metadata: {finalizers: [example.com/hold], annotations: {pointsman.dev/paused: \"true\"}, ";
+    space.apply(&manifest.replace("metadata: {", marks)).ok();
+    went(space, &["Pending", "Paused"]);
+    resume(space);
+    went(space, &["Paused", "Creating"]);
+    pause(space);
+    went(space, &["Creating", "Paused"]);
+    space.patch("cache", r#"{"image":null}"#).ok();
+    resume(space);
+    went(space, &["Paused", "Creating", "Ready"]);
+    for (held, way) in [(r#"{"replicas":2}"#, "Scaling"), (r#"{"maxConnections":2048}"#, "Updating")] {
+        pause(space);
+        went(space, &["Ready", "Paused"]);
+        space.patch("cache", held).ok();
+        resume(space);
+        went(space, &["Paused", way, "Ready"]);
+    }
+    pause(space);
+    went(space, &["Ready", "Paused"]);
+    resume(space);
+    went(space, &["Paused", "Ready"]);
+    pause(space);
+    went(space, &["Ready", "Paused"]);
+    space.kubectl(&["delete", "service/cache"]).ok();
+    resume(space);
+    went(space, &["Paused", "Degraded", "Ready"]);
+    space.patch("cache", r#"{"replicas":0}"#).ok();
+    went(space, &["Scaling", "Stopped"]);
+    pause(space);
+    went(space, &["Stopped", "Paused"]);
+    resume(space);
+    went(space, &["Paused", "Stopped"]);
+    space.patch("cache", r#"{"replicas":1}"#).ok();
+    went(space, &["Scaling", "Ready"]);
+    space.patch("cache", &image(NONE)).ok();
+    went(space, &["Ready", "Updating"]);
+    pause(space);
+    went(space, &["Updating", "Paused"]);
+    resume(space);
+    went(space, &["Paused", "Updating"]);
+    asks(space);
+    pause(space);
+    went(space, &["HumanIntervention", "Paused"]);
+    space.delete_held("cache");
+}
+
+fn paused_at_work(space: &Space) {
+    let pool = Pool::new(space);
+    space.memcached("cache", &format!("{{replicas: 2, {}}}", pool.field()));
+    space.reaches("cache", "Ready", 30);
+    pool.close();
+    space.patch("cache", r#"{"replicas":3}"#).ok();
+    went(space, &["Ready", "Scaling"]);
+    pause(space);
+    went(space, &["Scaling", "Paused"]);
+    disown_the_service(space);
+    resume(space);
+    went(space, &["Paused", "HumanIntervention"]);
+    space.kubectl(&["delete", "service/cache"]).ok();
+    pool.open();
+    went(space, &["HumanIntervention", "Degraded", "Ready"]);
+    pool.close();
+    lose_a_pod(space, "cache");
+    went(space, &["Ready", "Degraded"]);
+    pause(space);
+    went(space, &["Degraded", "Paused"]);
+    pool.open();
+}
+
+/// Leads to a question that `rollback` answers.
+fn rolls_out_what_fails(space: &Space) {
+    space.reaches("cache", "Ready", 30);
+    space.patch("cache", &image(NONE)).ok();
+    asks(space);
+}
+
+fn back(space: &Space) {
+    let pool = Pool::new(space);
+    space.held_memcached("cache", &format!("{{replicas: 2, {}}}", pool.field()));
+    rolls_out_what_fails(space);
+    space.answer("cache", "rollback").ok();
+    went(space, &["HumanIntervention", "RollingBack", "RolledBack"]);
+    pause(space);
+    went(space, &["RolledBack", "Paused"]);
+    resume(space);
+    went(space, &["Paused", "RollingBack", "RolledBack"]);
+    space.patch("cache", r#"{"replicas":0}"#).ok();
+    went(space, &["RolledBack", "RollingBack", "RolledBack"]);
+    space.patch("cache", r#"{"replicas":2}"#).ok();
+    went(space, &["RolledBack", "RollingBack", "RolledBack", "RollingBack", "RolledBack"]);
+    // A pod that was there again at once might not have been missed.
+    pool.close();
+    lose_a_pod(space, "cache");
+    went(space, &["RollingBack", "RolledBack", "RollingBack"]);
+    pool.open();
+    went(space, &["RolledBack", "RollingBack", "RolledBack"]);
+    disown_the_service(space);
+    went(space, &["RolledBack", "HumanIntervention"]);
+    space.kubectl(&["delete", "service/cache"]).ok();
+    went(space, &["HumanIntervention", "RollingBack", "RolledBack"]);
+    space.patch("cache", r#"{"image":null}"#).ok();
+    went(space, &["RolledBack", "Ready"]);
+    space.patch("cache", &image(NEITHER)).ok();
+    asks(space);
+    space.answer("cache", "rollback").ok();
+    went(space, &["RollingBack", "RolledBack"]);
+    space.delete_held("cache");
+}
+
+/// Scales the Deployment by hand until that is a question. What is changed while something else is mended is no move of its
+/// own, and does not count.
+pub fn fight(space: &Space, rests: &str) {
+    for round in 0..12 {
+        if space.object("mc/cache")["status"]["state"] == "HumanIntervention" {
+            break;
+        }
+        space.reaches("cache", rests, 60);
+        let count = if round % 2 == 0 { "--replicas=3" } else { "--replicas=4" };
+        space.kubectl(&["scale", "deployment/cache", count]).ok();
+        let seen = || {
+            let asks = space.object("mc/cache")["status"]["state"] == "HumanIntervention";
+            asks || ![3, 4].contains(&space.object("deployment/cache")["spec"]["replicas"].as_i64().unwrap_or_default())
+        };
+        eventually_or(60, seen, || format!("the count was neither mended nor asked about: {:?}", space.history("cache")));
+    }
+    went(space, &[rests, "HumanIntervention"]);
+}
+
+fn back_fought(space: &Space) {
+    space.memcached("cache", "{replicas: 2}");
+    rolls_out_what_fails(space);
+    space.answer("cache", "rollback").ok();
+    went(space, &["HumanIntervention", "RollingBack", "RolledBack"]);
+    fight(space, "RolledBack");
+    space.answer("cache", "retry").ok();
+    went(space, &["HumanIntervention", "RollingBack", "RolledBack"]);
+}
+
+/// Going back takes its time, since the pods that were good are lost meanwhile.
+fn goes_back_slowly(space: &Space, pool: &Pool) {
+    space.held_memcached("cache", &format!("{{{}}}", pool.field()));
+    rolls_out_what_fails(space);
+    pool.close();
+    lose_a_pod(space, "cache");
+    space.answer("cache", "rollback").ok();
+    went(space, &["HumanIntervention", "RollingBack"]);
+}
+
+fn back_at_work(space: &Space) {
+    let pool = Pool::new(space);
+    goes_back_slowly(space, &pool);
+    asks(space);
+    went(space, &["RollingBack", "HumanIntervention"]);
+    space.answer("cache", "retry").ok();
+    went(space, &["HumanIntervention", "RollingBack"]);
+    pause(space);
+    went(space, &["RollingBack", "Paused"]);
+    resume(space);
+    went(space, &["Paused", "RollingBack"]);
+    disown_the_service(space);
+    went(space, &["RollingBack", "HumanIntervention"]);
+    space.kubectl(&["delete", "service/cache"]).ok();
+    went(space, &["HumanIntervention", "RollingBack"]);
+    space.patch("cache", r#"{"image":null}"#).ok();
+    went(space, &["RollingBack", "Degraded"]);
+    pool.open();
+    went(space, &["RollingBack", "Degraded", "Ready"]);
+}
+
+fn back_ends(space: &Space) {
+    let pool = Pool::new(space);
+    goes_back_slowly(space, &pool);
+    space.delete_held("cache");
+}
+
+fn fought(space: &Space) {
+    space.memcached("cache", "{}");
+    fight(space, "Ready");
+    space.answer("cache", "yield").ok();
+    space.reaches("cache", "Ready", 60);
+}
+
+fn adopted(space: &Space) {
+    space.kubectl(&["create", "service", "clusterip", "cache", "--clusterip=None"]).ok();
+    space.memcached("cache", "{}");
+    asks(space);
+    space.answer("cache", "adopt").ok();
+    went(space, &["HumanIntervention", "Creating", "Ready"]);
 }

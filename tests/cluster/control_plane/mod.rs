@@ -1,7 +1,9 @@
 //! Against a real API server with real controllers; the pods are played.
 
+mod answers;
 mod arrows;
 mod attempts;
+mod broken;
 mod carrier;
 mod certificates;
 pub mod counts;
@@ -9,12 +11,16 @@ mod drift;
 mod drives;
 mod fights;
 mod gone;
+mod metrics;
+pub mod migrate;
 pub mod older;
 mod plans;
+mod protection;
 mod questions;
 mod readme;
 mod refusal_cases;
 mod refusals;
 mod restored;
 mod scale;
+mod turns;
 pub mod wait;

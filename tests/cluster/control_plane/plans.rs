@@ -55,30 +55,31 @@ fn what_is_accepted_says_where_it_leads() {
     space.apply(&object("v1alpha1", "classic", &json!({ "size": 3 })).to_string()).ok();
     space.kubectl(&["create", "service", "clusterip", "asking", "--clusterip=None"]).ok();
     space.memcached("asking", "{}");
-    space.memcached("typo", "{port: 11311, image: example.com/no-such:1}");
     space.ready("cache");
     space.ready("classic");
     space.reaches("asking", "HumanIntervention", 30);
+    let patch = |case: &str, name: &str, spec: Value| {
+        Attempt::command(case, &["patch", &format!("mc/{name}"), "--type=merge", "--patch", &json!({ "spec": spec }).to_string()])
+    };
+    // Its pods never come, so it asks before long.
+    space.memcached("typo", "{port: 11311, image: example.com/no-such:1}");
     space.reaches("typo", "Creating", 30);
+    let early = tried(patch("port-before-the-first-ready.patch", "typo", json!({ "port": 11211 })));
+    faults.extend(run(&early, &space, &mut seen));
     let before = [space.object("mc/cache")["spec"].clone(), space.object("mc/classic")["spec"].clone()];
     for attempt in dry() {
         faults.extend(run(&attempt, &space, &mut seen));
     }
     let after = [space.object("mc/cache")["spec"].clone(), space.object("mc/classic")["spec"].clone()];
     assert_eq!(before, after, "a dry run was stored");
-    let patch = |case: &str, name: &str, spec: Value| {
-        Attempt::command(case, &["patch", &format!("mc/{name}"), "--type=merge", "--patch", &json!({ "spec": spec }).to_string()])
-    };
     let question = space.object("mc/asking")["status"]["intervention"].clone();
     let answer = format!("pointsman.dev/answer=retry-{}", question["id"].as_str().expect("the question's id"));
     for attempt in [
         tried(Attempt::command("answer-tried.annotate", &["annotate", "mc/asking", &answer])),
-        tried(patch("port-before-the-first-ready.patch", "typo", json!({ "port": 11211 }))),
         Attempt::command("held-count.scale", &["scale", "mc/asking", "--replicas=2"]),
         tried(patch("mended-tried.patch", "asking", json!({ "memory": "128Mi" }))),
         patch("restart.patch", "cache", json!({ "maxConnections": 2048 })),
         Attempt::command("label.label", &["label", "mc/classic", "example.com/team=payments"]),
-        Attempt::command("paused.annotate", &["annotate", "mc/classic", "pointsman.dev/paused=true"]),
     ] {
         faults.extend(run(&attempt, &space, &mut seen));
     }
@@ -86,6 +87,15 @@ fn what_is_accepted_says_where_it_leads() {
     for attempt in [
         Attempt::command("scale-up.scale", &["scale", "mc/cache", "--replicas=4"]),
         Attempt::command("scale-down.scale", &["scale", "memcacheds.v1alpha1.cache.example.com/classic", "--replicas=1"]),
+    ] {
+        faults.extend(run(&attempt, &space, &mut seen));
+    }
+    space.ready("classic");
+    faults.extend(run(&Attempt::command("pause.annotate", &["annotate", "mc/classic", "pointsman.dev/paused=true"]), &space, &mut seen));
+    space.reaches("classic", "Paused", 30);
+    for attempt in [
+        Attempt::command("held-while-paused.scale", &["scale", "mc/classic", "--replicas=2"]),
+        tried(Attempt::command("resumed-tried.annotate", &["annotate", "mc/classic", "pointsman.dev/paused-"])),
     ] {
         faults.extend(run(&attempt, &space, &mut seen));
     }

@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
+
+/// As whom the operator asks.
+const OPERATOR: &str = "system:serviceaccount:pointsman-system:pointsman";
 
 /// A place in the audit log; what comes later can be read from it.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +31,16 @@ pub fn since(mark: Mark) -> Vec<Entry> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok().map(Entry)).collect()
 }
 
+/// Every request of the operator's since the cluster began, one after another: the log is long.
+pub fn all_by_operator(mut each: impl FnMut(&Entry)) {
+    let lines = BufReader::new(File::open(path()).unwrap()).lines();
+    for line in lines.map(Result::unwrap).filter(|line| line.contains(OPERATOR)) {
+        // The last line may still be on its way.
+        let entry = serde_json::from_str(&line).ok().map(Entry);
+        entry.iter().filter(|entry| entry.by_operator()).for_each(&mut each);
+    }
+}
+
 /// The same, within one namespace.
 pub fn within(mark: Mark, namespace: &str) -> Vec<Entry> {
     since(mark).into_iter().filter(|entry| entry.namespace() == namespace).collect()
@@ -40,13 +53,18 @@ fn path() -> String {
 impl Entry {
     /// Did our operator ask?
     pub fn by_operator(&self) -> bool {
-        self.0["user"]["username"] == "system:serviceaccount:pointsman-system:pointsman"
+        self.0["user"]["username"] == OPERATOR
+    }
+
+    /// Was it only tried?
+    pub fn is_trial(&self) -> bool {
+        self.0["requestURI"].as_str().unwrap_or_default().contains("dryRun=All")
     }
 
     /// Was it a write that was carried out?
     pub fn is_write(&self) -> bool {
         let verb = self.verb();
-        ["create", "update", "patch", "delete", "deletecollection"].contains(&verb.as_str()) && self.code() < 300
+        !self.is_trial() && ["create", "update", "patch", "delete", "deletecollection"].contains(&verb.as_str()) && self.code() < 300
     }
 
     /// The HTTP code of the answer.

@@ -1,31 +1,28 @@
 //! What every cluster test is written with: kubectl, a namespace of its own, the audit log, the operator.
 
 pub mod audit;
+pub mod certificates;
+pub mod etcd;
 pub mod golden;
+pub mod load;
 pub mod moves;
 pub mod outage;
 pub mod pool;
 pub mod rounds;
+mod turns;
 pub mod wire;
 
 use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
+pub use turns::{Alone, alone, shared};
 
-static CLUSTER: RwLock<()> = RwLock::new(());
-
-/// Held by a test that others may run beside.
-pub fn shared() -> RwLockReadGuard<'static, ()> {
-    CLUSTER.read().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-/// Held by a test that stops the operator or counts its writes.
-pub fn alone() -> RwLockWriteGuard<'static, ()> {
-    CLUSTER.write().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
+/// The definition of Memcached, as kubectl takes it.
+pub const DEFINITION: &str = "customresourcedefinition/memcacheds.cache.example.com";
+/// The registration of the webhook.
+pub const WEBHOOK: &str = "validatingwebhookconfiguration/pointsman";
 
 /// What a command answered.
 #[derive(Clone, Debug)]
@@ -62,6 +59,32 @@ pub fn kubectl_with(arguments: &[&str], input: &str) -> Answer {
     run(Command::new("kubectl").args(arguments), input)
 }
 
+/// Runs Helm with values as YAML on standard input.
+pub fn helm(arguments: &[&str], values: &str) -> Answer {
+    let values_from = if values.is_empty() { &[][..] } else { &["--values", "-"] };
+    run(Command::new(repository().join("tests/packages/helm")).args(arguments).args(values_from), values)
+}
+
+/// An object as it could be created anew: without what the API server has set.
+pub fn anew(mut object: Value) -> Value {
+    for field in ["resourceVersion", "uid", "creationTimestamp", "generation", "managedFields"] {
+        object["metadata"].as_object_mut().unwrap().remove(field);
+    }
+    object
+}
+
+/// The object that these arguments name, as JSON.
+#[track_caller]
+pub fn stored(object: &[&str]) -> Value {
+    serde_json::from_str(&kubectl(&[&["get", "--output=json"], object].concat()).ok()).unwrap()
+}
+
+/// What Prometheus reads of the operator.
+#[track_caller]
+pub fn scraped() -> String {
+    bash("curl --silent --fail --max-time 10 $POINTSMAN_METRICS").ok()
+}
+
 /// Runs a line as a person would who copied it into a shell.
 pub fn bash(line: &str) -> Answer {
     run(Command::new("bash").args(["-c", line]), "")
@@ -78,9 +101,14 @@ pub fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn run(command: &mut Command, input: &str) -> Answer {
+/// No command takes longer: one that hangs is a test that fails, and not a run that never ends.
+const LIMIT: &str = "600";
+
+fn run(command: &Command, input: &str) -> Answer {
     assert!(std::env::var_os("POINTSMAN_TIER").is_some(), "no cluster: run tests/run, or eval \"$(tests/cluster/bed env)\" first");
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut limited = Command::new("timeout");
+    limited.args(["--verbose", "--kill-after=10", LIMIT]).arg(command.get_program()).args(command.get_args());
+    let mut child = limited.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -101,6 +129,16 @@ pub fn eventually_or(seconds: u64, mut is_so: impl FnMut() -> bool, what: impl F
         assert!(Instant::now() < end, "not so after {seconds} s: {}", what());
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// Waits for the objects of the tests before. Their namespaces go after them, pods first: those of a test with a thousand
+/// objects take minutes on a slow machine.
+#[track_caller]
+pub fn nobody_elses() {
+    eventually(600, "no object of another test is left", || {
+        let objects = kubectl(&["get", "mc", "--all-namespaces", "--output=name"]);
+        objects.text().is_empty() || kubectl(&["get", DEFINITION]).code != 0
+    });
 }
 
 /// A namespace of the test's own; it goes when the test ends.
@@ -268,6 +306,8 @@ impl Drop for Space {
         for object in held.split_whitespace() {
             self.kubectl(&["patch", object, "--type=merge", "--patch", r#"{"metadata":{"finalizers":null}}"#]);
         }
+        // What a test that failed protected must not stay for ever.
+        self.kubectl(&["annotate", "mc", "--all", "pointsman.dev/protected-"]);
         kubectl(&["delete", "namespace", &self.name, "--wait=false"]);
     }
 }

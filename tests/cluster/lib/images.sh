@@ -7,51 +7,90 @@ MEMCACHED_IMAGE=docker.io/library/memcached:1.6
 # The same content under a second name: a changed image that still starts.
 MEMCACHED_SECOND_TAG=docker.io/library/memcached:1.6.38
 
-# The folder's name changes with the recipes.
-image_folder() {
-    local key
-    key=$(cd "$IMAGES" && find . -type f -print0 | sort -z |
-        xargs -0 sha256sum | sha256sum)
-    printf '%s/images/%s' "$CACHE" "${key:0:16}"
+# Of every node tier. The others are built when `images` names them: postgres-15-main and postgres-15-security.
+DEFAULT_IMAGES=(pause memcached postgres-17)
+
+# NAME is a recipe, or a recipe and one of its variants.
+image_recipe() {
+    echo "${1%%-*}"
 }
 
+# The folder's name changes with the recipe.
+image_folder() {
+    local recipe key
+    recipe=$(image_recipe "$1")
+    [[ -x $IMAGES/$recipe/prepare ]] || fail "no test image is called $1"
+    key=$(cd "$IMAGES/$recipe" && find . -type f -print0 | sort -z |
+        xargs -0 sha256sum | sha256sum)
+    printf '%s/images/%s-%s' "$CACHE" "$recipe" "${key:0:16}"
+}
+
+# build_images [NAME]...: the default ones where none is named.
 build_images() {
-    local folder image
-    folder=$(image_folder)
-    if [[ -f $folder/pause.tar && -f $folder/memcached.tar ]]; then
-        echo "test images: already built"
-        return
-    fi
-    ((EUID == 0)) || fail "test images need root to build"
-    install_packages node
-    mkdir -p "$folder"
-    for image in pause memcached; do
-        [[ -f $folder/$image.tar ]] || build_test_image "$image" "$folder/$image.tar"
+    local name archive built=0
+    [[ $# -gt 0 ]] || set -- "${DEFAULT_IMAGES[@]}"
+    for name in "$@"; do
+        archive=$(image_archive "$name")
+        [[ -f $archive ]] && continue
+        ((EUID == 0)) || fail "test images need root to build"
+        install_packages node
+        mkdir -p "$(dirname "$archive")"
+        build_test_image "$name" "$archive"
+        built=1
     done
+    ((built)) || echo "test images: already built"
+}
+
+image_archive() {
+    local folder
+    folder=$(image_folder "$1")
+    echo "$folder/$1.tar"
 }
 
 # build_test_image NAME OUT.tar: in a scratch folder that is gone afterwards.
 build_test_image() (
     started=$EPOCHREALTIME
+    recipe=$(image_recipe "$1")
+    variant=${1#"$recipe"}
     scratch=$(mktemp -d "$CACHE/images/.building.XXXXXX")
     trap 'rm -rf --one-file-system "$scratch"' EXIT
     trap 'exit 130' INT TERM
     printf 'image %-27s' "$1"
-    cp "$IMAGES/$1"/* "$scratch/"
-    if ! { (cd "$scratch" && ./prepare) && build_image "$scratch/Dockerfile" \
-        "$scratch" "$(image_name "$1")" "$2"; } >"$scratch/log" 2>&1; then
+    cp "$IMAGES/$recipe"/* "$scratch/"
+    if ! { (cd "$scratch" && ./prepare ${variant:+"${variant#-}"}) && build_image "$scratch/Dockerfile" \
+        "$scratch" "$(image_name "$1" "$scratch")" "$2"; } >"$scratch/log" 2>&1; then
         tail -n 15 "$scratch/log" >&2
         fail "the $1 image does not build"
     fi
     printf '%6.0f s\n' "$(seconds_since "$started")"
 )
 
+# image_name NAME SCRATCH: a recipe may find out only while it builds.
 image_name() {
     case $1 in
     pause) echo "$PAUSE_IMAGE" ;;
     memcached) echo "$MEMCACHED_IMAGE" ;;
+    *) cat "$2/name" ;;
     esac
 }
+
+# image_root NAME: unpacks the image beside its archive, for tests that run its programs without a container, and
+# prints where. Images are built from nothing here, so no layer hides a file of another.
+image_root() (
+    build_images "$1" >&2
+    archive=$(image_archive "$1")
+    root=${archive%.tar}.root
+    exec {turn}>"$archive.lock"
+    flock "$turn"
+    if [[ ! -d $root ]]; then
+        rm -rf "$root.part"
+        mkdir -p "$root.part"
+        tar -xOf "$archive" manifest.json | grep -o '[0-9a-f]*\(/layer\)\?\.tar"' | tr -d '"' |
+            while read -r layer; do tar -xOf "$archive" "$layer" | tar -xf - -C "$root.part"; done
+        mv "$root.part" "$root"
+    fi
+    echo "$root"
+)
 
 # build_image DOCKERFILE CONTEXT NAME OUT.tar: in a store of its own, so that
 # the user's images stay as they are.
@@ -82,9 +121,9 @@ bed_ctr() {
 }
 
 load_test_images() {
-    local folder
-    folder=$(image_folder)
-    load_image "$folder/pause.tar"
-    load_image "$folder/memcached.tar"
+    local name
+    for name in "${DEFAULT_IMAGES[@]}"; do
+        load_image "$(image_archive "$name")"
+    done
     bed_ctr images tag "$MEMCACHED_IMAGE" "$MEMCACHED_SECOND_TAG" >/dev/null
 }

@@ -80,6 +80,18 @@ build_programs() {
     fi
 }
 
+# What needs no cluster may need one of its programs.
+program_path() {
+    local module program _
+    while read -r module program _; do
+        if [[ $program == "$1" ]]; then
+            printf '%s/%s\n' "$(program_folder "$module")" "$program"
+            return
+        fi
+    done < <(programs_of node)
+    fail "no such program: $1"
+}
+
 link_programs() {
     local module program _
     mkdir -p "$BIN"

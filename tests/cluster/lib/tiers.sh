@@ -139,7 +139,9 @@ take_existing() {
 # Only what was installed there; the definitions take along the objects that were made since.
 leave_existing() {
     [[ -f $RUN/tier && $(<"$RUN/tier") == existing && -f $RUN/operator-flags ]] || return 0
-    "$BIN/kubectl" --kubeconfig "$ADMIN_KUBECONFIG" delete --ignore-not-found --filename "$REPOSITORY/deploy/install.yaml"
+    local theirs=("$BIN/kubectl" --kubeconfig "$ADMIN_KUBECONFIG")
+    "${theirs[@]}" annotate --overwrite --filename "$REPOSITORY/crds" pointsman.dev/deletable=true
+    "${theirs[@]}" delete --ignore-not-found --filename "$REPOSITORY/deploy/install.yaml"
 }
 
 start_control_plane_tier() {
@@ -185,7 +187,9 @@ print_environment() {
         KUBECACHEDIR "$RUN/kubectl-cache" \
         POINTSMAN_TIER "$(<"$RUN/tier")" \
         POINTSMAN_AUDIT_LOG "$AUDIT_LOG" \
+        POINTSMAN_ETCD "http://127.0.0.1:$ETCD_PORT" \
         POINTSMAN_METRICS "http://127.0.0.1:$METRICS_PORT/metrics" \
+        POINTSMAN_WEBHOOK_PORT "$WEBHOOK_PORT" \
         POINTSMAN_RUN "$RUN" \
         POINTSMAN_BIN "$BIN"
     # shellcheck disable=SC2016

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 const NAMES: usize = 10;
-const LONG: Duration = Duration::from_mins(5);
+const LONG: Duration = Duration::from_mins(2);
 
 /// Small, and the same on every machine.
 struct Dice(u64);

@@ -1,10 +1,36 @@
 //! The same on the wire, for longer.
 
-use crate::harness::{Space, shared};
+use crate::harness::{Space, alone, operator, shared};
 use crate::node::ready::rounds;
+use crate::node::{certificates, turns};
 
 #[test]
 fn ready_is_true_on_the_wire_twenty_times() {
     let _turn = shared();
     rounds(&Space::new("ready"), 20);
+}
+
+#[test]
+fn twenty_leaders_that_are_told_to_stop_hand_over() {
+    turns::told_to_stop(20);
+}
+
+#[test]
+fn twenty_leaders_that_are_killed_are_followed() {
+    turns::killed(20);
+}
+
+#[test]
+fn the_next_release_rolls_out_beside_this_one_and_back() {
+    {
+        // It is compiled: that would keep others waiting for longer than they may.
+        let _turn = alone();
+        operator(&["load-next"]);
+    }
+    turns::rolled_out(|| drop(operator(&["roll-next"])), || drop(operator(&["roll-back"])));
+}
+
+#[test]
+fn a_hundred_and_twenty_leaves_and_five_authorities_are_exchanged() {
+    certificates::rotated(120, 5);
 }

@@ -1,6 +1,10 @@
 //! Real pods with real memcached in them.
 
+mod broken;
+pub mod certificates;
+mod footprint;
 mod memory;
 mod older;
 pub mod ready;
 mod stuck;
+pub mod turns;

@@ -2,8 +2,10 @@
 
 use super::{RULE, Run, STATUS, View};
 use crate::support::{rule, schema, truth};
-use pointsman::kinds::memcached::{Event, Memcached, Phase};
-use pointsman::kinds::{Decision, Kind, Observation, answer};
+use pointsman::kinds::annotations::answer;
+use pointsman::kinds::memcached::{Memcached, Phase};
+use pointsman::kinds::{Decision, Kind, Observation};
+use pointsman::machine::Machine;
 use pointsman::machine::prove::Provable;
 
 impl Run {
@@ -30,7 +32,7 @@ impl Run {
         if seen.object.metadata.deletion_timestamp.is_some() && (status.phase() != Phase::Deleting || !decision.orders.is_empty()) {
             wrong.push(format!("an object that is being deleted is {:?}, with {} orders", status.state, decision.orders.len()));
         }
-        let answered = decision.steps.iter().any(|step| step.cause() == Some(Event::RetryAnswered));
+        let answered = decision.steps.iter().any(|step| step.cause().is_some_and(Memcached::is_answer));
         if answered && self.asked_with.is_some() && self.asked_with.as_ref() == answer(&seen.object) {
             wrong.push("an answer that stood there before the question was taken".to_owned());
         }

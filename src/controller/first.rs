@@ -1,0 +1,100 @@
+//! A name is taken: the first apply of a child, or its making. Whoever was there before keeps what is theirs.
+
+use super::cache::version_in;
+use super::calls::{Answer, Unanswered, call, fetch};
+use super::memory::Awaited;
+use super::perform::{MANAGER, Outcome, applied, refused};
+use crate::kinds::children::{belongs, controller};
+use crate::kinds::order::{ChildRef, Fate, Refusal};
+use kube::Client;
+use kube::api::{GetParams, ListParams, Patch, PostParams};
+use kube::core::{ObjectList, ObjectMeta, PartialObjectMeta, Request};
+use serde_json::{Value, json};
+
+/// Does a child that was not seen stand there after all? A cache may be late, and who wrote to a child of ours would then
+/// pass for a stranger whose object it is.
+pub(super) async fn stands(client: &Client, children: &Request, child: &ChildRef, owner: &str) -> Result<bool, Unanswered> {
+    Ok(standing(client, children, child).await?.is_some_and(|found| belongs(&found, owner)))
+}
+
+/// Who stands under the child's name.
+async fn standing(client: &Client, children: &Request, child: &ChildRef) -> Result<Option<PartialObjectMeta>, Unanswered> {
+    // Who may not list secrets may read one by its name.
+    if child.kind.is_secret() {
+        return fetch(client, children.get_metadata(&child.name, &GetParams::default())).await;
+    }
+    let one = ListParams::default().fields(&format!("metadata.name={}", child.name));
+    let found: Option<ObjectList<PartialObjectMeta>> = fetch(client, children.list_metadata(&one)).await?;
+    Ok(found.and_then(|found| found.items.into_iter().next()))
+}
+
+/// Makes a child; one that is there already stays as it is.
+pub(super) async fn create(
+    client: &Client,
+    children: &Request,
+    child: &ChildRef,
+    object: &Value,
+    owner: &str,
+) -> Result<Outcome, Unanswered> {
+    let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
+    let status = match call(client, children.create(&params, object.to_string().into_bytes())).await? {
+        Answer::Done { meta, .. } => return Ok(Outcome::Done(Awaited::Child(child.clone(), version_in(&meta)))),
+        Answer::Refused(status) => status,
+    };
+    if status.code != 409 {
+        return Ok(refused(child, &status, Fate::Refused));
+    }
+    // Ours, or gone again, or a quota that somebody else counted on meanwhile: the next look sees it.
+    let stranger = standing(client, children, child).await?.filter(|found| !belongs(found, owner));
+    let Some(stranger) = stranger.filter(|_| status.reason == "AlreadyExists") else { return Ok(Outcome::Outdated) };
+    let whose = controller(&stranger).map_or("nobody controls it".to_owned(), |owner| format!("{} {} controls it", owner.kind, owner.name));
+    Ok(Outcome::Refused(Refusal { child: Some(child.clone()), words: format!("it was there before; {whose}"), fate: Fate::Taken }))
+}
+
+/// The answer to the first apply of a child. It was not forced, so a field that somebody else
+/// wrote is a conflict; where they share no field, the answer shows who was there before.
+pub(super) async fn first_applied(
+    client: &Client,
+    children: &Request,
+    child: &ChildRef,
+    object: &Value,
+    answer: Answer,
+) -> Result<Outcome, Unanswered> {
+    let meta = match answer {
+        Answer::Done { created: false, meta } => meta,
+        Answer::Done { created: true, meta } => return Ok(Outcome::Done(Awaited::Child(child.clone(), version_in(&meta)))),
+        Answer::Refused(status) if status.code == 409 => return Ok(refused(child, &status, Fate::Taken)),
+        Answer::Refused(status) => return Ok(refused(child, &status, Fate::Refused)),
+    };
+    let Some(writer) = other_writer(&meta) else {
+        // An earlier order of ours that arrived late.
+        return Ok(Outcome::Done(Awaited::Child(child.clone(), version_in(&meta))));
+    };
+    give_back(client, children, child, object, &meta).await?;
+    let words = format!("it was there before, written by {writer}");
+    Ok(Outcome::Refused(Refusal { child: Some(child.clone()), words, fate: Fate::Taken }))
+}
+
+/// Takes every field of ours out of a stranger's object that appeared while we created ours:
+/// with our owner reference it would be deleted together with our object.
+async fn give_back(client: &Client, children: &Request, child: &ChildRef, object: &Value, meta: &ObjectMeta) -> Result<(), Unanswered> {
+    let empty = json!({
+        "apiVersion": object["apiVersion"],
+        "kind": object["kind"],
+        "metadata": { "name": meta.name, "namespace": meta.namespace, "uid": meta.uid },
+    });
+    match call(client, children.patch(&child.name, &applied().force(), &Patch::Apply(&empty))).await? {
+        Answer::Done { .. } => tracing::warn!(?child, "a stranger's object of that name appeared; it was given back"),
+        Answer::Refused(status) => tracing::error!(?child, words = status.message, "a stranger's object could not be given back"),
+    }
+    Ok(())
+}
+
+/// Kubernetes' own controllers annotate a Deployment of ours as soon as it is there.
+const BYSTANDER: &str = "kube-controller-manager";
+
+/// Somebody else who wrote more than a subresource of the object.
+fn other_writer(meta: &ObjectMeta) -> Option<&str> {
+    let mut writers = meta.managed_fields.iter().flatten().filter(|entry| entry.subresource.as_deref().unwrap_or_default().is_empty());
+    writers.find_map(|entry| entry.manager.as_deref().filter(|manager| ![MANAGER, BYSTANDER].contains(manager)))
+}

@@ -1,0 +1,250 @@
+//! The Lease: one replica acts, the others stand by.
+//!
+//! [`election`] decides, purely; here are its calls, its clock, and what everybody else asks: [`Leadership`]. [`fence`]
+//! holds back what would be written outside the term.
+//! Flow: a candidate waits for its caches, competes, renews. Told to stop, it gives the Lease back as soon as nothing acts
+//! any more; when it could not renew, it ends with an error, and the process ends with it.
+
+pub mod claim;
+pub mod election;
+pub mod fence;
+
+use super::instance;
+use crate::config::Config;
+use crate::telemetry;
+use claim::NAME;
+use election::{Answer, Election, Ending, Lost, Step, Times};
+use futures::stream::{BoxStream, StreamExt};
+use jiff::Timestamp;
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::api::{Api, PostParams};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::watch_object;
+use kube::{Client, ResourceExt};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+
+/// The field manager of the Lease.
+const MANAGER: &str = "pointsman-lease";
+
+/// When this process may act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// Not now.
+    Outside,
+    /// Until then, unless it is renewed.
+    Until(Instant),
+    /// Always: there is no election.
+    Unlimited,
+}
+
+impl Term {
+    fn holds(self, at: Instant) -> bool {
+        match self {
+            Term::Outside => false,
+            Term::Until(end) => at < end,
+            Term::Unlimited => true,
+        }
+    }
+}
+
+/// May this process act? Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Leadership(watch::Receiver<Term>);
+
+impl Leadership {
+    /// That of the process whose term this is.
+    pub fn of(term: &watch::Sender<Term>) -> Self {
+        Leadership(term.subscribe())
+    }
+
+    /// May it act at this moment?
+    pub fn leads(&self) -> bool {
+        self.0.borrow().holds(Instant::now())
+    }
+
+    /// Returns once it may act.
+    pub async fn begun(&self) {
+        // Where nobody can begin a term any more, none begins.
+        if self.0.clone().wait_for(|term| term.holds(Instant::now())).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Returns once it may not act any more.
+    pub async fn ended(&self) {
+        let mut term = self.0.clone();
+        loop {
+            let until = match *term.borrow_and_update() {
+                Term::Outside => return,
+                Term::Until(end) if end <= Instant::now() => return,
+                Term::Until(end) => Some(end),
+                Term::Unlimited => None,
+            };
+            let end = async {
+                match until {
+                    Some(end) => sleep_until(end).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = end => {}
+                changed = term.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+}
+
+/// Without an election this process leads, until `resign`.
+pub async fn lead_alone(term: watch::Sender<Term>, resign: impl Future<Output = ()>) {
+    term.send_replace(Term::Unlimited);
+    telemetry::leader(NAME, true);
+    tracing::info!(why = "there is no election", "leading begins");
+    resign.await;
+    term.send_replace(Term::Outside);
+    telemetry::leader(NAME, false);
+    tracing::info!(why = "told to stop", "leading ends");
+}
+
+/// A process that competes for the Lease, or holds it.
+pub struct Candidate {
+    leases: Api<Lease>,
+    election: Election,
+    times: Times,
+    term: watch::Sender<Term>,
+    /// News of the Lease, for as long as another holds it.
+    news: Option<BoxStream<'static, ()>>,
+    complaint: String,
+}
+
+impl Candidate {
+    /// A candidate that says in `term` when it may act. `client` neither retries nor waits its turn behind others.
+    pub fn new(client: Client, config: &Config, term: watch::Sender<Term>) -> Self {
+        // A container that is started anew has its predecessor's name.
+        let identity = format!("{}_{}", instance(), unique());
+        let leases: Api<Lease> = Api::namespaced(client, &config.namespace);
+        let times = Times { duration: config.lease_duration, renew_deadline: config.lease_renew_deadline, retry: config.lease_retry };
+        let news = watch_object(leases.clone(), NAME).default_backoff().map(|_| ()).boxed();
+        let election = Election::new(identity, times, Instant::now());
+        telemetry::leader(NAME, false);
+        Candidate { leases, election, times, term, news: Some(news), complaint: String::new() }
+    }
+
+    /// Competes and renews until `resign`, then gives the Lease back.
+    ///
+    /// `warm`: until then, or for the length of a lease, another replica's turn is better. Not for longer: over an older
+    /// definition the caches need the conversion, which needs keys, which only one who leads makes.
+    ///
+    /// # Errors
+    /// The Lease is lost.
+    pub async fn run(mut self, warm: impl Future<Output = ()> + Send, resign: impl Future<Output = ()> + Send) -> Result<(), Lost> {
+        tokio::pin!(resign);
+        let mut asked = tokio::select! {
+            _ = timeout(self.times.duration, warm) => false,
+            () = &mut resign => true,
+        };
+        if asked {
+            self.election.resign(Instant::now());
+        }
+        loop {
+            let before = self.election.holder().map(str::to_owned);
+            let step = self.election.next(Instant::now(), Timestamp::now());
+            self.publish();
+            match step {
+                Step::Wait(until) => tokio::select! {
+                    biased;
+                    () = &mut resign, if !asked => {
+                        asked = true;
+                        self.election.resign(Instant::now());
+                    }
+                    () = sleep_until(until) => {}
+                    Some(()) = next(&mut self.news) => self.election.news(Instant::now()),
+                },
+                Step::Read => {
+                    let read = self.leases.get_opt(NAME);
+                    let answer = timeout(self.times.retry, read).await;
+                    self.hear(answer.map(|read| read.map(|lease| lease.map(Box::new))), false);
+                }
+                Step::Write(lease) => {
+                    let answer = timeout(self.times.retry, write(&self.leases, &lease)).await;
+                    self.hear(answer.map(|written| written.map(|lease| Some(Box::new(lease)))), true);
+                    self.begun(before.as_deref());
+                }
+                Step::End(ending) => return self.end(ending),
+            }
+        }
+    }
+
+    fn hear(&mut self, answer: Result<kube::Result<Option<Box<Lease>>>, tokio::time::error::Elapsed>, wrote: bool) {
+        let (answer, complaint) = match answer {
+            Ok(Ok(lease)) => (Answer::Stands(lease), String::new()),
+            // Somebody else was faster: who, is read next.
+            Ok(Err(kube::Error::Api(status))) if status.code == 409 => (Answer::Unknown, String::new()),
+            Ok(Err(fault)) => (Answer::Unknown, fault.to_string()),
+            Err(_) => (Answer::Unknown, format!("no answer within {:?}", self.times.retry)),
+        };
+        if complaint != self.complaint && !complaint.is_empty() {
+            let what = if wrote { "written" } else { "read" };
+            tracing::warn!(fault = complaint, "the Lease {NAME} cannot be {what}; it is tried again");
+        }
+        self.complaint = complaint;
+        self.election.heard(answer, wrote, Instant::now());
+    }
+
+    /// Tells everybody until when this process may act.
+    fn publish(&self) {
+        let term = self.election.term().map_or(Term::Outside, Term::Until);
+        self.term.send_if_modified(|told| std::mem::replace(told, term) != term);
+    }
+
+    /// Did the last write begin a term?
+    fn begun(&mut self, before: Option<&str>) {
+        if self.election.term().is_none() || self.news.is_none() {
+            return;
+        }
+        self.news = None;
+        self.publish();
+        telemetry::leader(NAME, true);
+        let holder = self.election.holder();
+        // Where it was made anew, this process waited for its own Lease.
+        let other = before.filter(|before| Some(*before) != holder);
+        let why = other.map_or_else(|| "nobody held it".to_owned(), |other| format!("{other} did not renew it any more"));
+        tracing::info!(holder, why, "leading begins: the Lease {NAME} is this process's");
+    }
+
+    fn end(self, ending: Ending) -> Result<(), Lost> {
+        let led = self.news.is_none();
+        telemetry::leader(NAME, false);
+        let why = "told to stop";
+        match ending {
+            Ending::Lost(lost) => return Err(lost),
+            Ending::GivenBack if led => tracing::info!(why, "leading ends: the Lease {NAME} is given back"),
+            Ending::GivenBack => {}
+            Ending::Kept => tracing::warn!(why, "leading ends: the Lease {NAME} could not be given back; another waits until it runs out"),
+        }
+        Ok(())
+    }
+}
+
+/// Both are compare-and-swap: the one by absence, the other by resourceVersion.
+async fn write(leases: &Api<Lease>, lease: &Lease) -> kube::Result<Lease> {
+    let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
+    match lease.resource_version() {
+        None => leases.create(&params, lease).await,
+        Some(_) => leases.replace(NAME, &params, lease).await,
+    }
+}
+
+/// The next of the news, for as long as there are any.
+async fn next(news: &mut Option<BoxStream<'static, ()>>) -> Option<()> {
+    match news {
+        Some(news) => news.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Words that no other process has: the random key of a map, and the time.
+fn unique() -> String {
+    use std::hash::{BuildHasher, RandomState};
+    format!("{:016x}", RandomState::new().hash_one(Timestamp::now().as_nanosecond()))
+}

@@ -1,0 +1,152 @@
+//! Which event an edit of the spec raises, what is worked towards, and what a change does to those who are connected.
+
+use super::change_rules::{Before, unsupported};
+use super::ground::Ground;
+use super::plan::{Plan, Template};
+use super::rules::{FIXED_NAME, FIXED_PORT};
+use super::words::Event;
+use super::{Database, change_rules};
+use crate::kinds::pods::counted;
+use crate::kinds::{Known, Violation};
+use crate::machine::diagram::ChangeRow;
+use std::collections::BTreeSet;
+
+/// One row for each field of the spec; a field without a row fails a test.
+pub const ROWS: &[ChangeRow<Database>] = &[
+    ChangeRow { field: "spec.databaseName", raises: Err(FIXED_NAME) },
+    ChangeRow { field: "spec.image", raises: Ok(Event::ImageChanged) },
+    ChangeRow { field: "spec.port", raises: Err(FIXED_PORT) },
+    ChangeRow { field: "spec.replicas", raises: Ok(Event::ReplicasChanged) },
+    ChangeRow { field: "spec.storage", raises: Ok(Event::StorageGrown) },
+    ChangeRow { field: "spec.parameters", raises: Ok(Event::ParametersChanged) },
+    ChangeRow { field: "spec.extensions", raises: Ok(Event::ExtensionsAdded) },
+    ChangeRow { field: "spec.backup", raises: Ok(Event::AuxiliariesDrifted) },
+    ChangeRow { field: "spec.restoreFrom", raises: Err(change_rules::RESTORED) },
+    ChangeRow { field: "spec.deletionPolicy", raises: Ok(Event::AuxiliariesDrifted) },
+    ChangeRow { field: "spec.service", raises: Ok(Event::AuxiliariesDrifted) },
+    ChangeRow { field: "spec.resources", raises: Ok(Event::TemplateChanged) },
+    ChangeRow { field: "spec.podTemplate", raises: Ok(Event::TemplateChanged) },
+];
+
+/// What the way from what is known to `wanted` raises, for whoever writes it.
+///
+/// # Errors
+/// Every change that is not made.
+pub fn between(known: &Known<Database>, wanted: &Plan) -> Result<BTreeSet<Event>, Vec<Violation>> {
+    supported(known, wanted)?;
+    let target = target(known, wanted);
+    let mut events = raised(known, &target);
+    let Some(applied) = &known.applied else { return Ok(events) };
+    let claims = known.ground.iter().flat_map(|ground| &ground.data);
+    let least = claims.map(|volume| volume.size.bytes).min().unwrap_or(applied.storage.size.bytes);
+    let found = [
+        (Event::StorageGrown, least < target.storage.size.bytes),
+        (Event::ExtensionsAdded, !target.extensions.is_subset(&applied.extensions)),
+        (Event::AuxiliariesDrifted, serves_nobody_at_once(applied) != serves_nobody_at_once(&target)),
+        (Event::Unprobed, asks_of_an_image(applied) != asks_of_an_image(&target)),
+        (Event::NothingRefused, known.refused.is_some() && !is_refused(known, wanted)),
+    ];
+    events.extend(found.into_iter().filter(|(_, so)| *so).map(|(event, _)| event));
+    Ok(events)
+}
+
+/// May what was good and what stands become `wanted`?
+///
+/// # Errors
+/// Every change that is not made.
+pub fn supported(known: &Known<Database>, wanted: &Plan) -> Result<(), Vec<Violation>> {
+    let Ground { data, backups, .. } = known.ground.clone().unwrap_or_default();
+    let before = Before { good: known.last_good.clone(), applied: known.applied.clone(), data, backups };
+    let mut faults = unsupported(&before, wanted);
+    faults.extend(cannot_grow(known, wanted));
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+/// A volume that is to grow, of a class that lets none grow: said at the prompt, where the size is new.
+fn cannot_grow(known: &Known<Database>, wanted: &Plan) -> Option<Violation> {
+    let (ground, applied) = (known.ground.as_ref()?, known.applied.as_ref()?);
+    let volume = ground.data.iter().find(|volume| volume.size.bytes < wanted.storage.size.bytes)?;
+    let class = volume.class.as_ref()?;
+    (wanted.storage.size != applied.storage.size && ground.fixed.contains(class)).then(|| {
+        let why = format!("the StorageClass {class} does not let volumes grow (allowVolumeExpansion). Create a second Database of that size and restoreFrom a backup of this one.");
+        Violation::unsupported("spec.storage.size", &volume.size, &wanted.storage.size, &why)
+    })
+}
+
+/// Does `wanted` ask for what was rolled back?
+pub fn is_refused(known: &Known<Database>, wanted: &Plan) -> bool {
+    let (refused, good) = (known.refused.as_ref(), known.last_good.as_ref());
+    refused.is_some_and(|refused| is_alike(refused, wanted)) && good.is_some_and(|good| !is_alike(good, wanted))
+}
+
+/// What is worked towards where `wanted` is asked for: of what was rolled back, the settings and the pods that were good.
+pub fn target(known: &Known<Database>, wanted: &Plan) -> Plan {
+    match &known.last_good {
+        Some(good) if is_refused(known, wanted) => as_before(good, wanted),
+        Some(_) | None => wanted.clone(),
+    }
+}
+
+/// What `wanted` asks for, with the settings, the extensions and the pods of another plan.
+pub fn as_before(other: &Plan, wanted: &Plan) -> Plan {
+    let Plan { template, parameters, extensions, .. } = other.clone();
+    Plan { template, parameters, extensions, ..wanted.clone() }
+}
+
+/// The same, but for what does not depend on what an image says of itself.
+pub fn unprobed(applied: &Plan, wanted: &Plan) -> Plan {
+    let template = Template { image: applied.template.image.clone(), ..wanted.template.clone() };
+    Plan { template, ..as_before(applied, wanted) }
+}
+
+/// What the way from what was ordered to `target` raises: what pods are made from, and how many there are. What can be seen
+/// in the world is looked for there.
+pub fn raised(known: &Known<Database>, target: &Plan) -> BTreeSet<Event> {
+    let Some(applied) = &known.applied else { return BTreeSet::new() };
+    let (before, after) = (&applied.template, &target.template);
+    let pods = (&before.resources, &before.pod_template, applied.port) != (&after.resources, &after.pod_template, target.port);
+    let found = [
+        (Event::ImageChanged, before.image != after.image),
+        (Event::ParametersChanged, applied.parameters != target.parameters),
+        (Event::TemplateChanged, known.refreshed || pods),
+        (Event::ReplicasChanged, applied.replicas != target.replicas),
+    ];
+    found.into_iter().filter(|(_, so)| *so).map(|(event, _)| event).collect()
+}
+
+/// Do both ask for the same settings, extensions and pods?
+pub fn is_alike(one: &Plan, other: &Plan) -> bool {
+    (&one.template, &one.parameters, &one.extensions, one.port) == (&other.template, &other.parameters, &other.extensions, other.port)
+}
+
+/// What an image is asked about.
+fn asks_of_an_image(plan: &Plan) -> (&String, BTreeSet<&String>, &BTreeSet<String>) {
+    (&plan.template.image, plan.parameters.keys().collect(), &plan.extensions)
+}
+
+/// What can differ while nobody who is connected notices.
+fn serves_nobody_at_once(plan: &Plan) -> (&super::plan::Backup, &super::plan::Service, super::parts::DeletionPolicy) {
+    (&plan.backup, &plan.service, plan.deletion_policy)
+}
+
+/// What a change does to those who are connected, and to what is kept.
+pub fn consequence(known: &Known<Database>, wanted: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
+    use super::parts::DeletionPolicy::Delete;
+    let applied = known.applied.as_ref()?;
+    let restarts = [Event::ImageChanged, Event::TemplateChanged].iter().any(|event| raised.contains(event));
+    let stay = applied.replicas.min(wanted.replicas);
+    let restarts = match stay {
+        _ if raised.contains(&Event::ParametersChanged) && !restarts => {
+            Some("settings that only a start reads restart the servers, the primary last; others are reloaded".to_owned())
+        }
+        _ if !restarts => None,
+        1 => Some("the server restarts: its connections end".to_owned()),
+        stay => Some(format!("{} restart one at a time, the primary last: its connections end", counted(stay))),
+    };
+    let gone =
+        (wanted.replicas < applied.replicas).then(|| format!("{} go; their volumes stay", counted(applied.replicas - wanted.replicas)));
+    let lost = (wanted.deletion_policy == Delete && applied.deletion_policy != Delete)
+        .then(|| "from now on deleting this object removes its data and its backups for good".to_owned());
+    let parts: Vec<String> = [restarts, gone, lost].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}

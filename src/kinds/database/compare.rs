@@ -1,0 +1,85 @@
+//! What is compared: the plan with what was good and ordered, the children with the target.
+
+use super::plan::Plan;
+use super::scene::Scene;
+use super::siblings::remembered;
+use super::words::Event;
+use super::{Database, change, facts, learning, names, needed, v1, work};
+use crate::kinds::look::{Compared, Look};
+use crate::kinds::order::{ChildKind, ChildRef, Order};
+use crate::kinds::rendered::Rendered;
+use crate::kinds::{Known, Observation, Violation};
+use kube::ResourceExt;
+use std::collections::BTreeSet;
+
+impl Compared for Database {
+    const COUNT: Event = Event::ReplicasChanged;
+
+    fn supported(known: &Known<Self>, plan: &Plan) -> Result<(), Vec<Violation>> {
+        change::supported(known, plan)
+    }
+
+    fn is_refused(known: &Known<Self>, plan: &Plan) -> bool {
+        change::is_refused(known, plan)
+    }
+
+    fn is_alike(one: &Plan, other: &Plan) -> bool {
+        change::is_alike(one, other)
+    }
+
+    fn target(seen: &Observation<Self>, known: &Known<Self>, plan: &Plan) -> Plan {
+        let target = change::target(known, plan);
+        match &known.applied {
+            // What its image has not told yet is not ordered.
+            Some(applied) if learning::answer(&remembered(&seen.object), &target).is_none() => change::unprobed(applied, plan),
+            Some(_) | None => target,
+        }
+    }
+
+    fn raised(known: &Known<Self>, target: &Plan) -> BTreeSet<Event> {
+        change::raised(known, target)
+    }
+
+    fn rendered(object: &v1::Database, target: &Plan) -> Vec<Rendered> {
+        needed::rendered(object, target)
+    }
+
+    fn is_idle(look: &Look<'_, Self>, child: &ChildRef) -> bool {
+        let Some(target) = look.target.as_ref() else { return true };
+        let scene = Scene::of(look);
+        let owner = look.seen.object.name_any();
+        match child.kind {
+            ChildKind::PodDisruptionBudget => target.replicas < 2,
+            ChildKind::CronJob => target.backup.schedule.is_none(),
+            ChildKind::PersistentVolumeClaim if child.name == names::backups(&owner) => !target.keeps_dumps(),
+            ChildKind::PersistentVolumeClaim => !(0..scene.count(target)).any(|ordinal| names::claim(&owner, ordinal) == child.name),
+            ChildKind::Job => work::task(look, scene.phase()).is_none_or(|task| task.rendered.child.name != child.name),
+            ChildKind::Secret
+            | ChildKind::ConfigMap
+            | ChildKind::Service
+            | ChildKind::Deployment
+            | ChildKind::StatefulSet
+            | ChildKind::Pod => false,
+        }
+    }
+
+    fn needed(look: &Look<'_, Self>, target: &Plan) -> Vec<Order> {
+        needed::children(&Scene::of(look), target)
+    }
+
+    fn is_settled(look: &Look<'_, Self>) -> bool {
+        let scene = Scene::of(look);
+        let members = &scene.members;
+        let counted = members.is_counted() || look.rested();
+        let all = counted && members.ready() == look.replicas() && members.total() == look.replicas();
+        all && members.primary_is_ready() && !facts::is_undone(&scene)
+    }
+
+    fn progress(look: &Look<'_, Self>) -> i32 {
+        if look.missing.is_empty() { Scene::of(look).settled() } else { 0 }
+    }
+
+    fn replicas(target: &Plan) -> i32 {
+        target.replicas
+    }
+}

@@ -1,0 +1,51 @@
+//! What stands in the world, as far as a change is judged by it: volumes, and whether they can grow.
+
+use super::siblings::Children;
+use super::volume::{Size, Volume};
+use crate::kinds::children::Slot;
+use crate::kinds::quantity::Quantity;
+use k8s_openapi::api::core::v1::PersistentVolumeClaim;
+use kube::ResourceExt;
+use std::collections::BTreeSet;
+
+/// What stands.
+#[derive(Clone, Debug, Default)]
+pub struct Ground {
+    /// The volumes of the servers.
+    pub data: Vec<Volume>,
+    /// The volume of the backups, if it is there.
+    pub backups: Option<Volume>,
+    /// Storage classes that let no volume grow.
+    pub fixed: BTreeSet<String>,
+}
+
+impl Ground {
+    /// What is seen of it.
+    pub fn of(children: &Children) -> Self {
+        let classes = children.classes.found().map(Vec::as_slice).unwrap_or_default();
+        let fixed = classes.iter().filter(|class| class.allow_volume_expansion != Some(true));
+        Ground {
+            data: children.claims.iter().filter_map(Slot::ours).filter_map(wanted).collect(),
+            backups: children.backups.ours().and_then(wanted),
+            fixed: fixed.map(|class| class.name_any()).collect(),
+        }
+    }
+}
+
+/// What a claim asks for.
+pub fn wanted(claim: &PersistentVolumeClaim) -> Option<Volume> {
+    let spec = claim.spec.as_ref()?;
+    let size = spec.resources.as_ref()?.requests.as_ref()?.get("storage")?;
+    Some(Volume { size: Size::of(&Quantity::from(size.0.as_str()))?, class: spec.storage_class_name.clone() })
+}
+
+/// What a claim has got; nothing before it has a volume.
+pub fn granted(claim: &PersistentVolumeClaim) -> Option<Size> {
+    Size::of(&Quantity::from(claim.status.as_ref()?.capacity.as_ref()?.get("storage")?.0.as_str()))
+}
+
+/// Is the volume of a claim smaller than this, as far as anybody can tell?
+pub fn is_smaller(claim: &PersistentVolumeClaim, size: &Size) -> bool {
+    let asked = wanted(claim).is_some_and(|volume| volume.size.bytes < size.bytes);
+    asked || granted(claim).is_some_and(|granted| granted.bytes < size.bytes)
+}

@@ -1,0 +1,135 @@
+//! The servers as they are seen: who the primary is, which of them serve, and which run what was ordered before.
+
+use super::last_words::{Word, refusal};
+use super::names;
+use super::network::ROLE;
+use super::servers::CONTAINER;
+use super::siblings::Children;
+use super::topology::{Nonsense, Topology};
+use crate::kinds::pods::{condition, has_ended};
+use k8s_openapi::api::apps::v1::StatefulSet;
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
+use std::collections::BTreeMap;
+
+/// The servers.
+pub struct Members<'a> {
+    /// Who the primary is; nothing where nobody was told yet.
+    pub topology: Option<Result<Topology, Nonsense>>,
+    /// The pods' owner.
+    pub workload: Option<&'a StatefulSet>,
+    pods: BTreeMap<u32, &'a Pod>,
+}
+
+impl<'a> Members<'a> {
+    /// Those of the object called `name`.
+    pub fn of(name: &str, children: &'a Children) -> Self {
+        let numbered = |pod: &'a Pod| Some((pod.name_any().strip_prefix(name)?.strip_prefix('-')?.parse().ok()?, pod));
+        Members {
+            topology: children.topology.ours().map(Topology::of),
+            workload: children.servers.ours(),
+            pods: children.pods.iter().map(AsRef::as_ref).filter_map(numbered).collect(),
+        }
+    }
+
+    /// What the servers are told, where it makes sense.
+    pub fn told(&self) -> Option<&Topology> {
+        self.topology.as_ref()?.as_ref().ok()
+    }
+
+    /// The ordinal of the primary; nothing where nobody may be it.
+    pub fn primary(&self) -> Option<u32> {
+        self.told()?.primary
+    }
+
+    /// Every pod, by its ordinal.
+    pub fn pods(&self) -> impl Iterator<Item = (u32, &'a Pod)> {
+        self.pods.iter().map(|(ordinal, pod)| (*ordinal, *pod))
+    }
+
+    /// The pod of an ordinal.
+    pub fn pod(&self, ordinal: u32) -> Option<&'a Pod> {
+        self.pods.get(&ordinal).copied()
+    }
+
+    /// Does the server of this ordinal let clients in?
+    pub fn is_ready(&self, ordinal: u32) -> bool {
+        self.pod(ordinal).is_some_and(is_ready)
+    }
+
+    /// Does the primary let clients in?
+    pub fn primary_is_ready(&self) -> bool {
+        self.primary().is_some_and(|primary| self.is_ready(primary))
+    }
+
+    /// How many pods there are that were not told to go.
+    pub fn total(&self) -> i32 {
+        let staying = self.pods.values().filter(|pod| pod.metadata.deletion_timestamp.is_none() && !has_ended(pod));
+        i32::try_from(staying.count()).unwrap_or(i32::MAX)
+    }
+
+    /// How many let clients in.
+    pub fn ready(&self) -> i32 {
+        i32::try_from(self.pods.values().filter(|pod| is_ready(pod)).count()).unwrap_or(i32::MAX)
+    }
+
+    /// Is a replica there that lets clients in?
+    pub fn replica_is_ready(&self) -> bool {
+        self.pods.iter().any(|(ordinal, pod)| Some(*ordinal) != self.primary() && is_ready(pod))
+    }
+
+    /// Has the StatefulSet's controller seen its spec as it stands?
+    pub fn is_counted(&self) -> bool {
+        let seen = |set: &StatefulSet| {
+            set.status.as_ref().and_then(|status| status.observed_generation) >= set.metadata.generation
+                && set.metadata.generation.is_some()
+        };
+        self.workload.is_some_and(seen)
+    }
+
+    /// Does the pod of this ordinal run what was ordered before the last order? Nobody knows before its controller has looked.
+    pub fn is_outdated(&self, ordinal: u32) -> bool {
+        let latest = self.workload.filter(|_| self.is_counted()).and_then(|set| set.status.as_ref()?.update_revision.as_ref());
+        let Some((latest, pod)) = latest.zip(self.pod(ordinal)) else { return false };
+        pod.metadata.deletion_timestamp.is_none() && pod.labels().get("controller-revision-hash") != Some(latest)
+    }
+
+    /// Those that run what was ordered before.
+    pub fn outdated(&self) -> impl Iterator<Item = u32> {
+        self.pods.keys().copied().filter(|ordinal| self.is_outdated(*ordinal))
+    }
+
+    /// The outdated pod whose turn it is: a broken one first, the primary last, and none while another is away.
+    pub fn next_to_restart(&self) -> Option<(u32, &'a Pod)> {
+        let away = self.pods.iter().any(|(ordinal, pod)| !is_ready(pod) && !self.is_outdated(*ordinal));
+        if away {
+            return None;
+        }
+        let turn = |ordinal: &u32| (self.is_ready(*ordinal), self.primary() == Some(*ordinal), std::cmp::Reverse(*ordinal));
+        let next = self.outdated().min_by_key(turn)?;
+        Some((next, self.pod(next)?))
+    }
+
+    /// The word with which the server of this ordinal ended last.
+    pub fn refusal(&self, ordinal: u32) -> Option<(Word, String)> {
+        let statuses = self.pod(ordinal)?.status.as_ref()?.container_statuses.as_ref()?;
+        let server = statuses.iter().find(|status| status.name == CONTAINER && !status.ready)?;
+        let ended = |state: &k8s_openapi::api::core::v1::ContainerState| state.terminated.as_ref()?.message.clone();
+        let now = server.state.as_ref().and_then(ended);
+        refusal(&now.or_else(|| server.last_state.as_ref().and_then(ended))?)
+    }
+
+    /// Was this pod shown to clients as a replica?
+    pub fn is_labelled(pod: &Pod) -> bool {
+        pod.labels().get(ROLE.0).map(String::as_str) == Some(ROLE.1)
+    }
+
+    /// The name of the primary's pod.
+    pub fn primary_name(&self, name: &str) -> Option<String> {
+        Some(names::pod(name, self.primary()?))
+    }
+}
+
+fn is_ready(pod: &Pod) -> bool {
+    pod.metadata.deletion_timestamp.is_none() && condition(pod, "Ready").is_some_and(|ready| ready.status == "True")
+}

@@ -1,0 +1,245 @@
+//! Children and target -> orders, a stage at a time: volumes before who is told about them, and that before the servers.
+
+use super::members::Members;
+use super::network::ROLE;
+use super::plan::Plan;
+use super::scene::{Scene, is_there};
+use super::secrets::{self, Credentials};
+use super::topology::Topology;
+use super::{claims, configuration, jobs, learning, names, network, scripts, servers};
+use crate::kinds::apply::{apply, count, creation, relabel, removal};
+use crate::kinds::children::Slot;
+use crate::kinds::digest;
+use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
+use crate::kinds::rendered::{OWNER_UID, Rendered};
+use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
+use jsonptr::PointerBuf;
+use k8s_openapi::api::apps::v1::StatefulSet;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use kube::core::object::HasStatus;
+use kube::{Resource, ResourceExt};
+use serde_json::json;
+
+/// What it takes to make every child that serves what `target` says.
+pub fn children(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    // Nothing is built for an object that goes.
+    if scene.look.seen.object.meta().deletion_timestamp.is_some() {
+        return Vec::new();
+    }
+    let mut orders = passwords(scene, target);
+    orders.extend(settings(scene, target));
+    orders.extend(volumes(scene, target));
+    orders.extend(addresses(scene, target));
+    let told = topology(scene, target);
+    // A server that is not told of reads that it is nobody.
+    let is_told = told.is_none() && is_there(&scene.look.children.topology);
+    orders.extend(told);
+    if is_told {
+        orders.extend(workload(scene, target));
+    }
+    orders.extend(scene.members.pods().filter_map(|(ordinal, pod)| role(scene, ordinal, pod)));
+    orders
+}
+
+/// What it takes to make what serves nobody at once what `target` says.
+pub fn auxiliaries(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    let children = &scene.look.children;
+    let object = &scene.look.seen.object;
+    if object.meta().deletion_timestamp.is_some() {
+        return Vec::new();
+    }
+    let never_ready = object.status().is_none_or(|status| status.last_good.is_none());
+    let schedule = match (jobs::backups(object, target, never_ready), &children.schedule) {
+        (Some(rendered), slot) => apply(slot, rendered, scene.look.yielded()),
+        (None, Slot::Ours(surplus)) => removal(surplus.as_ref()),
+        (None, Slot::Free | Slot::Foreign { .. } | Slot::Adopted { .. } | Slot::Unlabelled { .. }) => None,
+    };
+    let room = children.backups.ours().and_then(|claim| growth(claim, &target.backup.storage.size));
+    let (settings, _) = primary_service(scene, target);
+    schedule.into_iter().chain(room).chain(settings).collect()
+}
+
+/// The passwords: made once, where there was never a server that knows any.
+fn passwords(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    let look = scene.look;
+    let (object, entropy) = (&look.seen.object, &look.seen.entropy);
+    let (application, internal) = (&look.children.application, &look.children.internal);
+    let may = scene.is_new() && matches!(internal, Slot::Free) && matches!(application, Slot::Free | Slot::Ours(_));
+    if !may {
+        return Vec::new();
+    }
+    let drawn = ["superuser", "replication", "app"].map(|role| entropy.bytes(role));
+    let [Some(superuser), Some(replication), Some(app)] = drawn else { return Vec::new() };
+    let credentials = Credentials::of(&[superuser, replication, app]);
+    // One that stands already was made a moment ago: the other one is made around its password.
+    let credentials = match application.ours() {
+        Some(secret) => credentials.with_application(secret, &app),
+        None => credentials,
+    };
+    let outside = (!is_there(application)).then(|| secrets::application(object, target, &credentials));
+    outside.into_iter().chain([secrets::internal(object, &credentials)]).map(creation).collect()
+}
+
+/// Scripts and settings. One that is named by its digest is made, and never changed.
+fn settings(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    let (object, children) = (&scene.look.seen.object, &scene.look.children);
+    let learned = learning::learned(&scene.more, target);
+    let fixed = [scripts::config_map(object), configuration::at_start(object, target, &learned)];
+    let mut orders: Vec<Order> = fixed.into_iter().filter(|map| !children.has_map(&map.child.name)).map(creation).collect();
+    let reloaded = configuration::reloaded(object, target, &learned);
+    orders.extend(apply(&children.settings, reloaded, scene.look.yielded()));
+    orders
+}
+
+/// Claims that are missing. One that was the primary's is never made again: it would be empty.
+fn volumes(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    let (object, children) = (&scene.look.seen.object, &scene.look.children);
+    let lost = scene.recorded_claim().map(|(ordinal, _)| ordinal);
+    let missing = (0..scene.count(target)).filter(|ordinal| {
+        let slot = usize::try_from(*ordinal).ok().and_then(|ordinal| children.claims.get(ordinal));
+        matches!(slot, Some(Slot::Free)) && lost != Some(*ordinal)
+    });
+    let mut orders: Vec<Order> = missing.map(|ordinal| creation(claims::data(object, target, ordinal))).collect();
+    let dumps = claims::backups(object, target);
+    match &children.backups {
+        Slot::Free if target.keeps_dumps() => orders.push(creation(dumps)),
+        Slot::Adopted { uid } => orders.push(relabelled(dumps.child, uid, object)),
+        Slot::Free | Slot::Ours(_) | Slot::Unlabelled { .. } | Slot::Foreign { .. } => {}
+    }
+    orders
+}
+
+/// A claim of dumps that an earlier object of this name has left, as this one's.
+fn relabelled(child: ChildRef, uid: &str, object: &super::v1::Database) -> Order {
+    let path = PointerBuf::from_tokens(["metadata", "labels", OWNER_UID]);
+    let owner = PatchOperation::Add(AddOperation { path, value: json!(object.uid()) });
+    Order::Patch { child, patch: patch_of(Some(uid), [owner]) }
+}
+
+/// Services and the budget.
+fn addresses(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    let (object, children, fields) = (&scene.look.seen.object, &scene.look.children, scene.look.yielded());
+    let ready = scene.members.replica_is_ready();
+    let replicas = network::read_only(object, target, scene.members.primary(), ready);
+    let (_, primary) = primary_service(scene, target);
+    let budget = match (network::budget(object, target), &children.budget) {
+        (Some(budget), slot) => apply(slot, budget, fields),
+        (None, Slot::Ours(surplus)) => removal(surplus.as_ref()),
+        (None, Slot::Free | Slot::Foreign { .. } | Slot::Adopted { .. } | Slot::Unlabelled { .. }) => None,
+    };
+    let pods = apply(&children.addresses, network::pods(object, target), fields);
+    [pods, primary, apply(&children.read_only, replicas, fields), budget].into_iter().flatten().collect()
+}
+
+/// The Service of the primary: what a user has set of it, or where it leads to.
+fn primary_service(scene: &Scene<'_>, target: &Plan) -> (Option<Order>, Option<Order>) {
+    let rendered = network::primary(&scene.look.seen.object, target, scene.members.primary());
+    let leads = |live: &k8s_openapi::api::core::v1::Service| {
+        let spec = live.spec.as_ref();
+        let (selector, ports) = (spec.and_then(|spec| spec.selector.as_ref()), spec.and_then(|spec| spec.ports.as_ref()));
+        let port = ports.and_then(|ports| ports.first()).map(|port| port.port);
+        json!(selector) == rendered.object["spec"]["selector"] && json!(port) == rendered.object["spec"]["ports"][0]["port"]
+    };
+    let slot = &scene.look.children.primary;
+    let so = slot.ours().is_some_and(leads);
+    let order = apply(slot, rendered, scene.look.yielded());
+    if so { (order, None) } else { (None, order) }
+}
+
+/// Who the primary is, and where each server finds the others.
+fn topology(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
+    let object = &scene.look.seen.object;
+    let next = scene.topology(target)?;
+    match (&scene.look.children.topology, &scene.members.topology) {
+        (Slot::Free, _) => Some(creation(next.config_map(object))),
+        (Slot::Ours(map), Some(Ok(told))) if *told != next => Some(told_otherwise(told, &next, scene, &map.uid().unwrap_or_default())),
+        (Slot::Ours(_), Some(Ok(_))) => apply(&scene.look.children.topology, next.config_map(object), &[]),
+        // What a hand made of it is not read; what was recorded is written over it.
+        (Slot::Ours(_) | Slot::Unlabelled { .. } | Slot::Adopted { .. }, _) => {
+            apply(&scene.look.children.topology, next.config_map(object), &[])
+        }
+        (Slot::Foreign { .. }, _) => None,
+    }
+}
+
+/// From one topology to another, in the very ConfigMap that says the first.
+pub fn told_otherwise(told: &Topology, next: &Topology, scene: &Scene<'_>, uid: &str) -> Order {
+    let object = &scene.look.seen.object;
+    let child = ChildRef { kind: ChildKind::ConfigMap, name: names::topology(&object.name_any()) };
+    Order::Patch { child, patch: told.change(next, object, uid) }
+}
+
+/// The StatefulSet. Of a template that stands, only the pods are counted; and a label that was lost comes back without the rest.
+fn workload(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
+    let (object, slot) = (&scene.look.seen.object, &scene.look.children.servers);
+    let replicas = i32::try_from(scene.count(target)).unwrap_or(target.replicas);
+    let plan = Plan { replicas, ..target.clone() };
+    let rendered = servers::stateful_set(object, &plan, &learning::learned(&scene.more, target));
+    let stands = scene.look.older_rendering();
+    if let (Some(_), Slot::Unlabelled { uid, bare }) = (stands, slot) {
+        return Some(relabel(rendered.child, uid, *bare));
+    }
+    if let (Some(settled), Some(live)) = (stands, slot.ours())
+        && live_template(live) == *settled
+    {
+        let now = live.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
+        return (now != replicas).then(|| count(live, rendered.child, &["spec", "replicas"], now, replicas));
+    }
+    apply(slot, rendered, scene.look.yielded())
+}
+
+/// A digest of the pod template as the API server returned it.
+pub fn live_template(servers: &StatefulSet) -> String {
+    digest::of(&servers.spec.as_ref().map(|spec| &spec.template))
+}
+
+/// The label that lets readers come to a replica. Nobody takes it off: a pod that is to be the primary is made anew.
+fn role(scene: &Scene<'_>, ordinal: u32, pod: &Pod) -> Option<Order> {
+    let serves = scene.members.primary() != Some(ordinal) && scene.members.is_ready(ordinal);
+    (serves && !Members::is_labelled(pod)).then(|| {
+        let path = PointerBuf::from_tokens(["metadata", "labels", ROLE.0]);
+        let label = PatchOperation::Add(AddOperation { path, value: json!(ROLE.1) });
+        let child = ChildRef { kind: ChildKind::Pod, name: pod.name_any() };
+        Order::Patch { child, patch: patch_of(pod.meta().uid.as_deref(), [label]) }
+    })
+}
+
+/// What makes every claim of a server as large as the target wants it.
+pub fn growths(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    let claims = scene.look.children.claims.iter().filter_map(Slot::ours);
+    claims.filter_map(|claim| growth(claim, &target.storage.size)).collect()
+}
+
+/// What asks for a claim to be this large; nothing where it asks for that already.
+fn growth(claim: &PersistentVolumeClaim, size: &super::volume::Size) -> Option<Order> {
+    let asked = super::ground::wanted(claim)?;
+    if asked.size.bytes >= size.bytes {
+        return None;
+    }
+    let child = ChildRef { kind: ChildKind::PersistentVolumeClaim, name: claim.name_any() };
+    let path = PointerBuf::from_tokens(["spec", "resources", "requests", "storage"]);
+    let change = PatchOperation::Replace(ReplaceOperation { path, value: json!(size.spelling.canonical()) });
+    Some(Order::Patch { child, patch: patch_of(claim.meta().uid.as_deref(), [change]) })
+}
+
+/// Every child that has a form of its own to be taken over in.
+pub fn rendered(object: &super::v1::Database, target: &Plan) -> Vec<Rendered> {
+    let plain = [network::pods(object, target), network::read_only(object, target, None, false), network::primary(object, target, None)];
+    let learned = configuration::Learned::default();
+    let maps = [configuration::reloaded(object, target, &learned)];
+    let more = network::budget(object, target).into_iter().chain(jobs::backups(object, target, true));
+    let workload = servers::stateful_set(object, target, &learned);
+    plain.into_iter().chain(maps).chain(more).chain([workload]).collect()
+}
+
+/// The kind of child that a person may let the operator take over: what holds data or a secret is nobody's but its maker's.
+pub fn may_be_adopted(kind: ChildKind) -> bool {
+    !matches!(kind, ChildKind::Secret | ChildKind::PersistentVolumeClaim | ChildKind::Job)
+}
+
+impl Plan {
+    /// Is there a volume of dumps: for those of the schedule, or for the last one?
+    pub fn keeps_dumps(&self) -> bool {
+        self.backup.schedule.is_some() || self.deletion_policy == super::parts::DeletionPolicy::Snapshot
+    }
+}

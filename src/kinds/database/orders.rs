@@ -1,0 +1,132 @@
+//! What each effect asks of the cluster.
+
+use super::last_words::Word;
+use super::members::Members;
+use super::plan::Plan;
+use super::scene::Scene;
+use super::secrets::{self, Credentials};
+use super::words::Effect;
+use super::work::{self, Progress};
+use super::{Database, ending, needed, scripts};
+use crate::kinds::Observation;
+use crate::kinds::apply::{creation, removal};
+use crate::kinds::children::Slot;
+use crate::kinds::finalizer;
+use crate::kinds::look::Look;
+use crate::kinds::order::Order;
+use crate::kinds::pods::trouble;
+use crate::kinds::rendered::Rendered;
+use jiff::SignedDuration;
+use k8s_openapi::api::core::v1::{Pod, Secret};
+use kube::ResourceExt;
+
+/// What `effect` asks for.
+pub fn of(effect: Effect, seen: &Observation<Database>) -> Vec<Order> {
+    let look = Look::at(seen);
+    let scene = Scene::of(&look);
+    let target = || look.target.as_ref();
+    match effect {
+        Effect::HoldFinalizer => finalizer::hold::<Database>(&seen.object).into_iter().collect(),
+        Effect::ApplyChildren => look.missing.clone(),
+        Effect::ApplyAuxiliaries => target().map(|target| needed::auxiliaries(&scene, target)).unwrap_or_default(),
+        Effect::StartJob => job(&scene),
+        Effect::ExpandClaims => target().map(|target| needed::growths(&scene, target)).unwrap_or_default(),
+        Effect::ResetPasswords => target().map(|target| passwords(&scene, target)).unwrap_or_default(),
+        Effect::SwitchPrimary => target().map(|target| switch(&scene, target)).unwrap_or_default(),
+        Effect::RestartNextPod => scene.members.next_to_restart().and_then(|(_, pod)| removal(pod)).into_iter().collect(),
+        Effect::DeleteWaitingPods => tried_afresh(&scene),
+        Effect::DeleteWorkloads => ending::workloads(&scene),
+        Effect::DeleteVolumes => ending::volumes(&scene),
+        Effect::ReleaseFinalizer => finalizer::release::<Database>(&seen.object).into_iter().collect(),
+    }
+}
+
+/// The Job of the state, and what it cannot run without. One of the same name that was asked something else goes first.
+fn job(scene: &Scene<'_>) -> Vec<Order> {
+    let (object, children) = (&scene.look.seen.object, &scene.look.children);
+    let mut orders: Vec<Order> = finalizer::hold::<Database>(object).into_iter().collect();
+    let Some(task) = work::task(scene.look, scene.phase()) else { return orders };
+    let scripts = scripts::config_map(object);
+    if !children.has_map(&scripts.child.name) {
+        orders.push(creation(scripts));
+    }
+    let before = children.jobs.iter().filter(|job| job.work == task.work && job.name != task.rendered.child.name);
+    orders.extend(before.filter_map(|job| removal(job.slot.ours()?)));
+    match task.progress {
+        Progress::Missing => orders.push(creation(task.rendered)),
+        Progress::Another(job) => orders.extend(removal(job)),
+        Progress::Running | Progress::Done(_) | Progress::Failed(_) => {}
+    }
+    orders
+}
+
+/// Pods that wait on an error, and Jobs that have failed.
+fn tried_afresh(scene: &Scene<'_>) -> Vec<Order> {
+    let waiting = scene.members.pods().filter(|(_, pod)| trouble(pod).is_some()).filter_map(|(_, pod)| removal(pod));
+    let jobs = scene.look.children.jobs.iter().filter_map(|job| job.slot.ours());
+    let failed = jobs.filter(|job| work::failure(job).is_some()).filter_map(removal);
+    waiting.chain(failed).collect()
+}
+
+/// New passwords into both Secrets; once they are there, a start of the primary that learns them.
+fn passwords(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    let (object, children) = (&scene.look.seen.object, &scene.look.children);
+    let (internal, application) = (&children.internal, &children.application);
+    if Credentials::stored(&object.name_any(), internal.ours(), application.ours()).is_ok() {
+        let before = |pod: &&Pod| scene.more.reset_time.as_ref().is_some_and(|reset| made(pod) < Some(reset.0));
+        let primary = scene.members.primary().and_then(|primary| scene.members.pod(primary));
+        return primary.filter(before).and_then(removal).into_iter().collect();
+    }
+    let drawn = ["superuser", "replication", "app"].map(|role| scene.look.seen.entropy.bytes(role));
+    let [Some(superuser), Some(replication), Some(app)] = drawn else { return Vec::new() };
+    let credentials = Credentials::of(&[superuser, replication, app]);
+    let outside = secrets::application(object, target, &credentials);
+    vec![written(application, outside), written(internal, secrets::internal(object, &credentials))]
+}
+
+/// A Secret, whatever stood in the one of its name.
+fn written(slot: &Slot<Secret>, rendered: Rendered) -> Order {
+    match slot.uid() {
+        Some(uid) => Order::Apply { child: rendered.child, object: rendered.object, uid: Some(uid), whole: false },
+        None => creation(rendered),
+    }
+}
+
+/// Moves the primary, a step at a time: nobody is named; the old one's pod is gone, or has said that it gave up; another is
+/// named; and its pod is made anew.
+fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    let Some(told) = scene.members.told() else { return Vec::new() };
+    let Some(uid) = scene.look.children.topology.uid() else { return Vec::new() };
+    let heir = || (0..target.replicas.unsigned_abs()).find(|ordinal| told.fenced != Some(*ordinal) && scene.members.is_ready(*ordinal));
+    let told_next = |next| vec![needed::told_otherwise(told, &next, scene, &uid)];
+    match (told.primary, told.fenced) {
+        (Some(primary), _) if primary < target.replicas.unsigned_abs() => {
+            let pod = scene.members.pod(primary).filter(|pod| Members::is_labelled(pod));
+            pod.filter(|pod| pod.metadata.deletion_timestamp.is_none()).and_then(removal).into_iter().collect()
+        }
+        // Without an heir, nobody would take writes.
+        (Some(_), _) => heir().map(|_| told_next(told.clone().fenced())).unwrap_or_default(),
+        (None, Some(old)) => match scene.members.pod(old) {
+            Some(pod) if !has_given_up(scene, old) => is_old(scene, pod).then(|| removal(pod)).flatten().into_iter().collect(),
+            Some(_) | None => heir().map(|heir| told_next(told.clone().handed_over(heir))).unwrap_or_default(),
+        },
+        (None, None) => heir().map(|heir| told_next(told.clone().handed_over(heir))).unwrap_or_default(),
+    }
+}
+
+/// Did the server say that it is the primary no more?
+fn has_given_up(scene: &Scene<'_>, ordinal: u32) -> bool {
+    scene.members.refusal(ordinal).is_some_and(|(word, _)| word == Word::Fenced)
+}
+
+/// Is it the pod that was the primary, or one that had time to say that it is not, and did not?
+fn is_old(scene: &Scene<'_>, pod: &Pod) -> bool {
+    const MOMENT: SignedDuration = SignedDuration::from_secs(30);
+    let named = scene.more.system.as_ref().and_then(|system| system.pod.clone());
+    let late = made(pod).is_some_and(|made| scene.look.seen.now.duration_since(made) > MOMENT);
+    pod.metadata.deletion_timestamp.is_none() && (pod.uid() == named || late)
+}
+
+fn made(pod: &Pod) -> Option<jiff::Timestamp> {
+    pod.creation_timestamp().map(|made| made.0)
+}

@@ -1,0 +1,55 @@
+//! What the last line of a Job means for the object.
+
+use super::learning::{self, Verdict};
+use super::more::{Initialized, Probed, Taken};
+use super::names::Work;
+use super::words::Phase;
+use super::{Database, results, work};
+use crate::kinds::look::Look;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+
+/// What came of a Job.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// An image has told what it is, and can do what is asked for.
+    Probed(Probed),
+    /// The data came back.
+    Restored(Taken),
+    /// Role, database and extensions are there: in this system.
+    Initialized(Initialized, String),
+    /// The last dump was taken, and read back.
+    Taken(Taken),
+}
+
+/// What a Job that ended well has said.
+///
+/// # Errors
+/// In words, why that is not what was asked for.
+pub fn of(look: &Look<'_, Database>, work: Work, line: &str) -> Result<Outcome, String> {
+    let words = |fault: super::last_words::Fault| fault.to_string();
+    let taken = |line: &str| {
+        let dump = results::dump(line).map_err(words)?;
+        let bytes = i64::try_from(dump.bytes).unwrap_or(i64::MAX);
+        Ok(Taken { folder: dump.folder, bytes, sha256: dump.sha256, time: Time(look.seen.now) })
+    };
+    let nothing = || "nothing was asked".to_owned();
+    match work {
+        Work::Probe => {
+            let plan = work::plan(look, Phase::Probing).ok_or_else(nothing)?;
+            let probe = results::probe(line, plan.parameters.keys(), &plan.extensions).map_err(words)?;
+            match learning::verdict(plan, &probe) {
+                Verdict::Able(probed) => Ok(Outcome::Probed(probed)),
+                Verdict::Unable(why) => Err(why),
+            }
+        }
+        Work::Init => {
+            let plan = look.target.as_ref().ok_or_else(nothing)?;
+            let init = results::init(line).map_err(words)?;
+            let made = Initialized { version: init.version, extensions: plan.extensions.iter().cloned().collect() };
+            Ok(Outcome::Initialized(made, init.systemid))
+        }
+        Work::Restore => taken(line).map(Outcome::Restored),
+        Work::Snapshot => taken(line).map(Outcome::Taken),
+        Work::Generation => Err(nothing()),
+    }
+}

@@ -1,0 +1,101 @@
+//! What is said of a Database, phase by phase.
+
+use super::scene::Scene;
+use super::words::Phase;
+use super::work::{self, Progress};
+use super::{Database, names, trouble};
+use crate::kinds::look::Look;
+use crate::kinds::order::ChildKind;
+use crate::kinds::pods::counted;
+use crate::kinds::questions::drift;
+use crate::kinds::status::WaitingFor;
+use crate::kinds::telling::{Tells, Told, person, typed};
+use kube::ResourceExt;
+
+impl Tells for Database {
+    fn told(look: &Look<'_, Self>, phase: Phase) -> Told {
+        Told { message: message(look, phase), waiting_for: waiting_for(look, phase) }
+    }
+
+    /// Who is served by a replica alone cannot write.
+    fn serving(look: &Look<'_, Self>) -> i32 {
+        i32::from(Scene::of(look).members.primary_is_ready())
+    }
+
+    fn is_ready(phase: Phase) -> bool {
+        phase == Phase::Ready
+    }
+}
+
+fn message(look: &Look<'_, Database>, phase: Phase) -> String {
+    let scene = Scene::of(look);
+    let pods = counted(look.replicas());
+    let name = look.seen.object.name_any();
+    let image = || work::plan(look, Phase::Probing).map(|plan| plan.template.image.clone()).unwrap_or_default();
+    let trouble = trouble::waiting_for(look).into_iter().next();
+    let trouble = trouble
+        .map(|it| if it.kind == "Pod" { format!("; {}: {}", it.name, it.what) } else { format!("; {} {}: {}", it.kind, it.name, it.what) });
+    let trouble = trouble.unwrap_or_default();
+    match phase {
+        Phase::Pending | Phase::Deleting | Phase::Paused | Phase::HumanIntervention | Phase::RemovalBlocked => String::new(),
+        Phase::Provisioning => format!("provisioning {pods}{trouble}"),
+        Phase::Probing => format!("asking {} what it can do{trouble}", image()),
+        Phase::Restoring => format!("bringing the backup back{trouble}"),
+        Phase::Initializing => format!("making role, database and extensions{trouble}"),
+        Phase::Ready => format!("{pods} ready; connect with the Secret {}", names::application(&name)),
+        Phase::Scaling => format!("scaling to {pods}{trouble}"),
+        Phase::Restarting => format!("restarting {pods}, one at a time, the primary last{trouble}"),
+        Phase::ExpandingStorage => format!("expanding volumes{trouble}"),
+        Phase::Degraded => {
+            let drift = drift(look).into_iter().next().map(|drift| format!("; {} {}: {}", drift.kind, drift.name, drift.words));
+            format!("the primary serves; repairing: {pods} wanted{}", drift.unwrap_or(trouble))
+        }
+        Phase::Unavailable => {
+            let primary = scene.members.primary_name(&name).unwrap_or_else(|| "the primary".to_owned());
+            format!("nobody can write: {primary} is away, and is waited for on its own volume{trouble}")
+        }
+        Phase::RollingBack => format!("rolling {pods} back to what was ready last{trouble}"),
+        Phase::RolledBack => typed::<Database>("rolled back; the spec asks for what failed:", &look.seen.object, "edit", ""),
+        Phase::SnapshottingBeforeDelete => format!("taking a last dump before anything is removed{trouble}"),
+        Phase::Removing => format!("removing the servers, then their volumes{trouble}"),
+        Phase::Retaining => format!("removing the servers; every volume stays{trouble}"),
+        Phase::Releasing => "nothing is left to be removed".to_owned(),
+    }
+}
+
+fn waiting_for(look: &Look<'_, Database>, phase: Phase) -> Vec<WaitingFor> {
+    let workload = || WaitingFor {
+        kind: ChildKind::StatefulSet.name(),
+        name: look.seen.object.name_any(),
+        what: format!("{} of this generation to be ready", counted(look.replicas())),
+    };
+    let first = match phase {
+        Phase::Provisioning | Phase::Scaling | Phase::Restarting | Phase::Degraded | Phase::Unavailable | Phase::RollingBack => {
+            Some(workload())
+        }
+        Phase::Probing | Phase::Restoring | Phase::Initializing | Phase::SnapshottingBeforeDelete => job(look, phase),
+        Phase::RolledBack => return vec![person("another spec")],
+        Phase::ExpandingStorage | Phase::Removing | Phase::Retaining => None,
+        Phase::Pending
+        | Phase::Ready
+        | Phase::Deleting
+        | Phase::Releasing
+        | Phase::Paused
+        | Phase::HumanIntervention
+        | Phase::RemovalBlocked => {
+            return Vec::new();
+        }
+    };
+    first.into_iter().chain(trouble::waiting_for(look)).collect()
+}
+
+fn job(look: &Look<'_, Database>, phase: Phase) -> Option<WaitingFor> {
+    let task = work::task(look, phase)?;
+    let what = match task.progress {
+        Progress::Missing => "to be made",
+        Progress::Another(_) => "to make room: it was asked something else",
+        Progress::Running => "to end",
+        Progress::Done(_) | Progress::Failed(_) => "to be read",
+    };
+    Some(WaitingFor { kind: ChildKind::Job.name(), name: task.rendered.child.name, what: what.to_owned() })
+}

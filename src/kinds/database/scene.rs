@@ -1,0 +1,157 @@
+//! A look at a Database, with what every question about it needs: what the status remembers, and the servers.
+
+use super::Database;
+use super::learning;
+use super::members::Members;
+use super::more::{More, System};
+use super::plan::Plan;
+use super::siblings::remembered;
+use super::topology::Topology;
+use super::words::Phase;
+use crate::kinds::children::Slot;
+use crate::kinds::look::Look;
+use crate::kinds::order::Child;
+use crate::kinds::status::Status;
+use kube::ResourceExt;
+use kube::core::object::HasStatus;
+use std::collections::BTreeMap;
+
+/// A look, and what follows from it.
+pub struct Scene<'a> {
+    /// The look.
+    pub look: &'a Look<'a, Database>,
+    /// What the status remembers.
+    pub more: More,
+    /// The servers.
+    pub members: Members<'a>,
+}
+
+impl<'a> Scene<'a> {
+    /// What follows from a look.
+    pub fn of(look: &'a Look<'a, Database>) -> Self {
+        let object = &look.seen.object;
+        Scene { look, more: remembered(object), members: Members::of(&object.name_any(), &look.children) }
+    }
+
+    /// The state that the status claims.
+    pub fn phase(&self) -> Phase {
+        self.look.seen.object.status().map_or(Phase::Pending, Status::phase)
+    }
+
+    /// How many pods there have to be for a plan: the primary's own is never left out.
+    pub fn count(&self, plan: &Plan) -> u32 {
+        let lead = self.lead().map_or(0, |primary| primary + 1);
+        plan.replicas.unsigned_abs().max(lead)
+    }
+
+    /// The ordinal of the primary, or of who was it when nobody may be.
+    pub fn lead(&self) -> Option<u32> {
+        match self.members.told() {
+            Some(told) => told.primary.or(told.fenced),
+            None => self.more.system.as_ref().map(|system| system.primary),
+        }
+    }
+
+    /// What the servers have to be told; nothing while a claim is not there yet.
+    pub fn topology(&self, plan: &Plan) -> Option<Topology> {
+        let object = &self.look.seen.object;
+        let before = match (self.members.told(), &self.more.system) {
+            (Some(told), _) => told.clone(),
+            (None, Some(system)) => recorded(system),
+            (None, None) => Topology::first(object, BTreeMap::new()),
+        };
+        let mut claims = BTreeMap::new();
+        for ordinal in 0..self.count(plan) {
+            let known = before.claims.get(&ordinal).filter(|_| self.lead() == Some(ordinal) && !self.is_new());
+            // The primary's volume is the one that was recorded, whatever stands under its name now.
+            claims.insert(ordinal, known.cloned().or_else(|| self.claim(ordinal))?);
+        }
+        let next = before.with_claims(object, claims);
+        let identifier = self.more.system.as_ref().and_then(|system| system.identifier.as_ref());
+        Some(match identifier {
+            Some(identifier) if next.systemid.is_none() => next.known(identifier),
+            Some(_) | None => next,
+        })
+    }
+
+    /// Was nothing ever told about the data?
+    pub fn is_new(&self) -> bool {
+        self.members.told().is_none() && self.more.system.is_none()
+    }
+
+    /// The uid of the claim of an ordinal, if it is ours.
+    pub fn claim(&self, ordinal: u32) -> Option<String> {
+        self.look.children.claims.get(usize::try_from(ordinal).ok()?).and_then(Slot::ours).and_then(ResourceExt::uid)
+    }
+
+    /// The uid that was recorded for the primary's claim.
+    pub fn recorded_claim(&self) -> Option<(u32, String)> {
+        let lead = self.lead()?;
+        let told = self.members.told().and_then(|told| told.claims.get(&lead));
+        let system = self.more.system.as_ref().and_then(|system| system.claims.get(&lead.to_string()));
+        Some((lead, told.or(system)?.clone()))
+    }
+
+    /// Was the volume of the primary lost: gone, or another one under its name?
+    pub fn primary_volume_is_lost(&self) -> bool {
+        self.recorded_claim().is_some_and(|(ordinal, uid)| self.claim(ordinal).is_none_or(|live| live != uid))
+    }
+
+    /// Is the primary ready, and as the target wants it?
+    pub fn primary_is_as_wanted(&self) -> bool {
+        let primary = self.members.primary().filter(|primary| self.members.is_ready(*primary));
+        let counted = self.members.is_counted();
+        primary.is_some_and(|primary| counted && !self.members.is_outdated(primary)) && self.look.changes_nothing_at_start()
+    }
+
+    /// Do the settings that only a start reads differ from those that were ordered, by what is known of the images?
+    pub fn starts_otherwise(&self) -> bool {
+        let plans = self.look.known.applied.as_ref().zip(self.look.target.as_ref());
+        plans.is_some_and(|(applied, target)| !learning::starts_alike(&self.more, applied, target))
+    }
+
+    /// How many pods are ready and as wanted.
+    pub fn settled(&self) -> i32 {
+        let settled = self.members.pods().filter(|(ordinal, _)| self.members.is_ready(*ordinal) && !self.members.is_outdated(*ordinal));
+        if self.members.is_counted() { i32::try_from(settled.count()).unwrap_or(i32::MAX) } else { 0 }
+    }
+}
+
+/// What was recorded, for the servers.
+fn recorded(system: &System) -> Topology {
+    let claims = system.claims.iter().filter_map(|(ordinal, uid)| Some((ordinal.parse().ok()?, uid.clone())));
+    Topology {
+        primary: Some(system.primary),
+        fenced: None,
+        epoch: system.epoch.max(1),
+        systemid: system.identifier.clone(),
+        claims: claims.collect(),
+        peers: BTreeMap::new(),
+        reclone: BTreeMap::new(),
+    }
+}
+
+/// What is to be remembered of what the servers are told, and of the pod that is named.
+pub fn record(scene: &Scene<'_>) -> Option<System> {
+    let before = scene.more.system.as_ref();
+    let Some(told) = scene.members.told() else { return before.cloned() };
+    let identifier = told.systemid.clone().or_else(|| before.and_then(|system| system.identifier.clone()));
+    let primary = told.primary.or(told.fenced).or(before.map(|system| system.primary)).unwrap_or_default();
+    let claims = told.claims.iter().map(|(ordinal, uid)| (ordinal.to_string(), uid.clone())).collect();
+    let named = told.primary.and_then(|primary| scene.members.pod(primary)?.uid());
+    let pod = named.or_else(|| before.and_then(|system| system.pod.clone()));
+    Some(System { primary, epoch: told.epoch, identifier, pod, claims })
+}
+
+impl Look<'_, Database> {
+    /// Is what a server reads at its start what was ordered?
+    fn changes_nothing_at_start(&self) -> bool {
+        use super::words::Event::{ImageChanged, ParametersChanged, TemplateChanged};
+        ![ImageChanged, ParametersChanged, TemplateChanged].iter().any(|event| self.changes.contains(event))
+    }
+}
+
+/// Is a child of this name ours to look at?
+pub fn is_there<T: Child>(slot: &Slot<T>) -> bool {
+    !matches!(slot, Slot::Free)
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Job and CronJob: a dump that was read back in full, with roles and digests, in a folder of its own.
+set -Eeuo pipefail
+# shellcheck disable=SC2154,SC2153
+here=$(dirname "${BASH_SOURCE[0]}")
+for part in words server job; do
+    # shellcheck source=/dev/null
+    source "$here/$part.sh"
+done
+
+kind=${POINTSMAN_DUMP:-backup}
+[[ $kind == backup || $kind == snapshot ]] || refuse CONFIG "a dump is a backup or a snapshot, not '$kind'"
+retain=${POINTSMAN_RETAIN:-0}
+folder=$kind-$(date -u +%Y%m%dT%H%M%SZ)
+part=$BACKUPS/.part-$folder
+
+# What is not whole goes, whatever ended this.
+discard() {
+    [[ -z $part ]] || rm -rf "$part"
+}
+trap discard EXIT
+
+# write FILE PROGRAM...: keeps the digest of what the program said, so that a volume that lost some of it is found
+# out. Prints the digest.
+write() {
+    local file=$1
+    shift
+    { "$@" | tee "$file" | sha256sum | cut -c1-64; } 2>"$RUN/words"
+}
+
+# The page cache would answer for the disk.
+forget_cached() {
+    dd if="$1" iflag=nocache count=0 status=none 2>/dev/null || true
+}
+
+# dump FILE PROGRAM...: refuses with the words of the program.
+dump() {
+    local file=$1 said
+    said=$(set +e; trap - ERR; write "$part/$file" "${@:2}" || echo failed)
+    if [[ $said =~ ^[0-9a-f]{64}$ ]]; then
+        sync "$part/$file" 2>/dev/null || sync
+        forget_cached "$part/$file"
+        [[ $(sha256sum <"$part/$file") == "$said"* ]] ||
+            refuse DAMAGED "$file does not read back as it was written"
+        digest=$said
+        return
+    fi
+    refuse_in_words_of "$file cannot be made" "$RUN/words"
+}
+
+exec 9>"$BACKUPS/.lock" || refuse FAILED "the backup volume cannot be written"
+flock -w "${POINTSMAN_WAIT:-600}" 9 || refuse BUSY "another dump is still being written"
+rm -rf "$BACKUPS"/.part-*
+write_passfile "$SUPERUSER" superuser-password
+# A replica's dump lacks the rows of unlogged tables, and says nothing.
+wait_for_primary
+[[ -n $(sql postgres -v name="$POINTSMAN_DATABASE" -f <(echo "SELECT 1 FROM pg_database WHERE datname = :'name'")) ]] ||
+    refuse NO_DATABASE "there is no database $POINTSMAN_DATABASE"
+mkdir "$part" 2>"$RUN/words" || refuse FAILED "$(tail -n 1 "$RUN/words")"
+export PGDATABASE=$POINTSMAN_DATABASE
+dump roles.sql "$BIN/pg_dumpall" --roles-only --no-password --database=postgres
+dump database.dump "$BIN/pg_dump" --format=custom --compress=1 --no-password
+main=$digest
+dump list "$BIN/pg_restore" --list "$part/database.dump"
+attempt "the dump cannot be read back" "$BIN/pg_restore" -f /dev/null "$part/database.dump"
+bytes=$(wc -c <"$part/database.dump")
+version=$(sql postgres -c 'SHOW server_version_num')
+systemid=$(sql postgres -c 'SELECT system_identifier FROM pg_control_system()')
+describe() {
+    printf 'kind=%s\ncreated=%s\nversion=%s\nsystemid=%s\nbytes=%s\nsha256=%s\n' \
+        "$kind" "${folder#*-}" "$version" "$systemid" "$bytes" "$main" >"$part/about" &&
+        printf 'database=%s\n' "$POINTSMAN_DATABASE" >>"$part/about" &&
+        (cd "$part" && sha256sum about database.dump list roles.sql >SHA256SUMS)
+}
+describe 2>"$RUN/words" || refuse NO_SPACE "the backup volume is full: $(tail -n 1 "$RUN/words")"
+sync "$part"/* "$part" 2>/dev/null || sync
+mv "$part" "$BACKUPS/$folder"
+part=
+sync "$BACKUPS" 2>/dev/null || sync
+
+# Of backups alone, and only once there is a new one.
+if [[ $kind == backup ]] && ((retain > 0)); then
+    while IFS= read -r old; do
+        say "removes $old, since $retain are kept"
+        mv "$BACKUPS/$old" "$BACKUPS/.part-$old"
+        rm -rf "$BACKUPS/.part-$old"
+    done < <(find "$BACKUPS" -mindepth 1 -maxdepth 1 -type d -name 'backup-*' | sed 's|.*/||' | sort | head -n "-$retain")
+fi
+succeed "folder=$folder bytes=$bytes sha256=$main version=$version systemid=$systemid"

@@ -1,0 +1,15 @@
+-- Values come from the environment and from files into psql's variables, and from there only through %I and %L.
+\ir silence.sql
+\set role `printf %s "$POINTSMAN_ROLE"`
+\set database `printf %s "$POINTSMAN_DATABASE"`
+\set verifier `cat /pointsman/internal/app-verifier`
+SELECT format('CREATE ROLE %I LOGIN', :'role') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
+SELECT format('ALTER ROLE %I LOGIN PASSWORD %L', :'role', :'verifier') \gexec
+-- Closed until its rights are as they should be: a database cannot be made in a transaction.
+SELECT format('CREATE DATABASE %I OWNER %I TEMPLATE template0 ENCODING %L ALLOW_CONNECTIONS false', :'database', :'role', 'UTF8')
+WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = :'database') \gexec
+SELECT unnest(ARRAY[
+    format('REVOKE ALL ON DATABASE %I FROM PUBLIC', :'database'),
+    format('GRANT ALL ON DATABASE %I TO %I', :'database', :'role'),
+    format('ALTER DATABASE %I ALLOW_CONNECTIONS true', :'database')])
+FROM pg_database WHERE datname = :'database' AND NOT datallowconn \gexec

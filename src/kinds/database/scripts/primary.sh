@@ -1,0 +1,96 @@
+# shellcheck shell=bash disable=SC2154
+# Sourced: a volume whose server the topology names as the primary.
+
+settle_primary() {
+    if [[ ! -e $PGDATA ]]; then
+        [[ -z $systemid && $epoch == 1 ]] ||
+            refuse PRIMARY_VOLUME_EMPTY "the database exists (system identifier '$systemid', epoch $epoch) and this volume is empty"
+        no_other_primary
+        create_cluster
+    elif [[ -e $PGDATA/standby.signal ]]; then
+        ((marked_epoch < epoch)) ||
+            refuse CONTRADICTION "a replica of epoch $epoch is named primary of the same epoch"
+        no_other_primary
+        promote
+    else
+        case $marked_role in
+        primary) ((marked_epoch == epoch)) ||
+            refuse CONTRADICTION "a primary of epoch $marked_epoch is named primary of epoch $epoch; who was it in between?" ;;
+        # Killed between the promotion and the marker.
+        replica) ((marked_epoch < epoch)) ||
+            refuse CONTRADICTION "a primary is marked as a replica of its own epoch $epoch" ;;
+        *) refuse CONTRADICTION "a volume that was being cloned is named primary" ;;
+        esac
+        no_other_primary
+        [[ $marked_role == primary ]] || write_marker primary "$(control 'Database system identifier')"
+    fi
+    roles_are_current || renew_roles
+}
+
+# A private start costs a second, and it is rare: other passwords, or a kill at a bad moment.
+renew_roles() {
+    start_privately
+    make_roles
+    stop_privately
+}
+
+create_cluster() {
+    say "makes a new database cluster"
+    attempt initdb "$BIN/initdb" -D "$NEW" --username="$SUPERUSER" --locale=C.UTF-8 --encoding=UTF8 \
+        --data-checksums --auth-local=peer --auth-host=scram-sha-256 --no-instructions >/dev/null
+    write_marker primary "$(control 'Database system identifier' "$NEW")"
+    mv "$NEW" "$PGDATA"
+    keep "$DATA"
+}
+
+# In private, since the server answers as soon as it is promoted and must not before the marker says so.
+promote() {
+    say "is promoted to primary of epoch $epoch"
+    start_privately
+    ask_here -c "SELECT pg_promote(true, 600)" >"$RUN/words" 2>&1 || private_failure
+    [[ $(<"$RUN/words") == t ]] || private_failure
+    make_roles
+    ask_here -c CHECKPOINT >/dev/null
+    stop_privately
+    write_marker primary "$(control 'Database system identifier')"
+}
+
+# The operator promises that there is none; this looks, all at once and for a while, since one that has just
+# started says for a moment that it cannot tell.
+no_other_primary() {
+    local peer host index
+    rm -f "$RUN"/peer-*
+    index=0
+    while read -r peer; do
+        host=${peer#*=}
+        [[ -n $host && ${peer%%=*} != "$me" ]] || continue
+        index=$((index + 1))
+        (trap - ERR && look_at_peer "$host" >"$RUN/peer-$index") &
+    done < <(tr -s '[:space:]' '\n' <"$TOPOLOGY/peers" && echo)
+    wait
+    for peer in "$RUN"/peer-*; do
+        [[ -s $peer ]] || continue
+        refuse "$(cut -d: -f1 "$peer")" "$(cut -d: -f2- "$peer" | sed 's/^ //')"
+    done
+}
+
+# Prints an obstacle, or nothing.
+look_at_peer() {
+    local host=$1 code=0 try timeline='' recovering='' mine=0
+    if [[ -e $PGDATA ]]; then mine=$(control "Latest checkpoint's TimeLineID"); fi
+    for ((try = 0; try < ${POINTSMAN_PATIENCE:-15}; try++)); do
+        code=0
+        answers "$host" || code=$?
+        ((code < 2)) || return 0
+        read -r _ timeline _ recovering < <(identify "$host") || true
+        if [[ $recovering == off ]]; then
+            echo "OTHER_PRIMARY: $host answers and is a primary"
+            return
+        elif [[ $recovering == on ]]; then
+            ((timeline <= mine)) || echo "NEWER_TIMELINE: $host is on timeline $timeline and this volume on $mine"
+            return
+        fi
+        sleep 1
+    done
+    echo "PEER_UNKNOWN: $host answers, and will not say what it is: $(tail -n 1 "$RUN/words-$host")"
+}

@@ -1,0 +1,79 @@
+# shellcheck shell=bash disable=SC2154
+# Sourced: the server's command line, and a server that only this pod can reach.
+
+# Settings that a replica may not have lower than the primary had, and what pg_controldata calls them.
+FLOORS=(
+    'max_connections=max_connections setting'
+    'max_worker_processes=max_worker_processes setting'
+    'max_wal_senders=max_wal_senders setting'
+    'max_prepared_transactions=max_prepared_xacts setting'
+    'max_locks_per_transaction=max_locks_per_xact setting'
+)
+
+# What the operator owns goes on the command line, which no ALTER SYSTEM can beat. Fills `arguments`.
+server_arguments() {
+    local floor name ours theirs
+    arguments=(-D "$PGDATA" -c "config_file=$CONFIG/postgresql.conf" -c "port=$PORT"
+        -c "unix_socket_directories=$RUN" -c "hba_file=$CONFIG/pg_hba.conf" -c "cluster_name=$POINTSMAN_POD"
+        -c "primary_conninfo=$(connection "$POINTSMAN_PRIMARY")" -c primary_slot_name= -c restore_command=
+        -c recovery_target_timeline=latest -c recovery_target= -c hot_standby=on -c wal_level=replica
+        -c logging_collector=off -c log_destination=stderr -c wal_retrieve_retry_interval=1s)
+    if (($(<"$PGDATA/PG_VERSION") >= 17)); then arguments+=(-c allow_alter_system=off); fi
+    [[ -e $PGDATA/standby.signal ]] || return 0
+    for floor in "${FLOORS[@]}"; do
+        name=${floor%%=*}
+        theirs=$(control "${floor#*=}")
+        ours=$("$BIN/postgres" "${arguments[@]}" -C "$name" 2>"$RUN/words") ||
+            refuse CONFIG "$(tail -n 3 "$RUN/words")"
+        if ((ours < theirs)); then arguments+=(-c "$name=$theirs"); fi
+    done
+}
+
+# Nobody can connect but this script: no network, and a socket where the readiness probe does not look.
+start_privately() {
+    SOCKET=$RUN/private
+    mkdir -p "$SOCKET"
+    server_arguments
+    printf 'local all %s peer\n' "$SUPERUSER" >"$RUN/private_hba.conf"
+    arguments+=(-c listen_addresses= -c "unix_socket_directories=$SOCKET" -c "hba_file=$RUN/private_hba.conf" -c primary_conninfo=)
+    "$BIN/postgres" "${arguments[@]}" >"$RUN/private.log" 2>&1 &
+    child=$!
+    until "$BIN/pg_isready" -q -h "$SOCKET" -p "$PORT"; do
+        kill -0 "$child" 2>/dev/null || private_failure
+        pause 0.1
+    done
+}
+
+private_failure() {
+    cat "$RUN/private.log" >&2
+    refuse_in_words_of "the server does not start" "$RUN/private.log"
+}
+
+stop_privately() {
+    kill -INT "$child"
+    wait "$child" || private_failure
+    child=
+    SOCKET=$RUN
+    [[ $(control 'Database cluster state') == 'shut down' ]] || private_failure
+}
+
+# A sleep that a signal interrupts.
+pause() {
+    sleep "$1" &
+    wait $! || true
+}
+
+# The digest of what the roles were made from: with other passwords in the Secret they are made anew.
+roles_digest() {
+    cat "$SECRETS/superuser-verifier" "$SECRETS/replication-verifier" "$SCRIPTS/roles.sql" | sha256sum | cut -c1-64
+}
+
+roles_are_current() {
+    [[ -f $DATA/roles && $(<"$DATA/roles") == "$(roles_digest)" ]]
+}
+
+make_roles() {
+    ask_here -v role="$REPLICATION_ROLE" -f "$SCRIPTS/roles.sql" >/dev/null 2>"$RUN/words" ||
+        refuse FAILED "the roles cannot be made: $(tail -n 3 "$RUN/words")"
+    roles_digest >"$DATA/roles"
+}

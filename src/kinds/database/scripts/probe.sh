@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Job: what an image's PostgreSQL is and knows, found out without a server. README.md has the answer's format.
+set -Eeuo pipefail
+# shellcheck disable=SC2154,SC2153
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=/dev/null
+source "$here/words.sh"
+command -v postgres >/dev/null || refuse NOT_POSTGRESQL "the image has no program called postgres"
+# shellcheck source=/dev/null
+source "$here/server.sh"
+
+NAME='^[A-Za-z_][A-Za-z0-9_.-]{0,62}$'
+LIBRARIES=$("$BIN/pg_config" --pkglibdir 2>/dev/null) || LIBRARIES=$(dirname "$BIN")/lib
+read -ra settings <<<"${POINTSMAN_SETTINGS:-}"
+read -ra extensions <<<"${POINTSMAN_EXTENSIONS:-}"
+
+# A library that says so itself has to be loaded before the server starts.
+needs_preload() {
+    [[ -f $LIBRARIES/$1.so ]] || return 1
+    case $1 in
+    pg_stat_statements | auto_explain | pg_cron | pgaudit | timescaledb | pg_stat_kcache | pg_qualstats | pg_wait_sampling) return 0 ;;
+    esac
+    grep -aqE 'must be (loaded|included) (via|in) "?shared_preload_libraries' "$LIBRARIES/$1.so"
+}
+
+# Libraries whose settings or extensions are asked for; without them their settings are unknown.
+preloads() {
+    local name prefix found=()
+    for name in "${settings[@]}" "${extensions[@]}"; do
+        [[ $name =~ $NAME ]] || continue
+        prefix=${name%%.*}
+        [[ " ${found[*]} " == *" $prefix "* ]] || ! needs_preload "$prefix" || found+=("$prefix")
+    done
+    local IFS=,
+    echo "${found[*]}"
+}
+
+# values NAME...: an SQL list that keeps the order. What is not a name at all is asked for as the empty name.
+values() {
+    local name number=0 list=''
+    for name in "$@"; do
+        number=$((number + 1))
+        [[ $name =~ $NAME ]] || name=
+        list+="${list:+,}($number,'$name')"
+    done
+    echo "${list:-(0,'')}"
+}
+
+# ask SQL: the one value of the one row; standard error says what was wrong.
+ask() {
+    printf '%s\n' "$1" | "$BIN/postgres" --single -D "$SCRATCH/pgdata" -c "shared_preload_libraries=$preload" \
+        -c log_min_messages=fatal postgres 2>"$RUN/words" | sed -n 's/^[^"]*1: answer = "\(.*\)"[^"]*$/\1/p'
+}
+
+[[ -d $RUN ]] || mkdir -p "$RUN"
+rm -rf "$SCRATCH/pgdata"
+attempt initdb "$BIN/initdb" -D "$SCRATCH/pgdata" --username="$SUPERUSER" --locale=C.UTF-8 --encoding=UTF8 --no-sync \
+    --auth=reject --no-instructions >/dev/null
+preload=$(preloads)
+version=$(ask "SELECT current_setting('server_version_num') AS answer")
+[[ $version =~ ^[0-9]+$ ]] || refuse FAILED "the server does not answer: $(tail -n 3 "$RUN/words")"
+answer="version=$version settings=" more=''
+if ((${#settings[@]})); then
+    more=$(ask "SELECT string_agg(coalesce(left(context, 2) || left(vartype, 1) || ',' || coalesce(unit, '') || ',' || coalesce(min_val, '') || ',' || coalesce(max_val, ''), '?'), ';' ORDER BY n) AS answer FROM (VALUES $(values "${settings[@]}")) AS wanted(n, wanted) LEFT JOIN pg_settings ON lower(name) = lower(wanted)")
+    [[ -n $more ]] || refuse FAILED "the settings cannot be read: $(tail -n 3 "$RUN/words")"
+fi
+answer+="$more extensions=" more=''
+if ((${#extensions[@]})); then
+    available=$(ask "SELECT string_agg(CASE WHEN name IS NULL THEN '-' ELSE 'a' END, '' ORDER BY n) AS answer FROM (VALUES $(values "${extensions[@]}")) AS wanted(n, wanted) LEFT JOIN pg_available_extensions ON name = wanted")
+    ((${#available} == ${#extensions[@]})) ||
+        refuse FAILED "the extensions cannot be read: $(tail -n 3 "$RUN/words")"
+    for ((at = 0; at < ${#extensions[@]}; at++)); do
+        one=${available:at:1}
+        [[ $one != a ]] || ! needs_preload "${extensions[at]}" || one=p
+        more+=$one
+    done
+fi
+rm -rf "$SCRATCH/pgdata"
+succeed "$answer$more"

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2154,SC2153
+# The readiness probe: exits 0 where clients may come.
+set -euo pipefail
+here=$(dirname "${BASH_SOURCE[0]}")
+# What ended the container is not this one's to say.
+export POINTSMAN_TERMINATION_LOG=/dev/null
+for part in words server volume; do
+    # shellcheck source=/dev/null
+    source "$here/$part.sh"
+done
+trap - ERR TERM INT
+export PGPASSFILE=$PASSFILE PGCONNECT_TIMEOUT=3 PGOPTIONS='-c statement_timeout=3s'
+# A replica further behind than this shows too old rows. Bytes, since time grows while nobody writes.
+BEHIND=$((16 << 20))
+
+not_ready() {
+    echo "$*"
+    exit 1
+}
+
+# Where following is over for good the container is ended: its next start clones, or says why it may not.
+# give_up_when_lost TIMELINE POSITION NEEDED: the first two as they were written together. The timeline of what is
+# replayed just now is not to be had, and a position on another one than its own would look like a lead.
+give_up_when_lost() {
+    local verdict
+    verdict=$(judge "$1" "$2" replica "$3")
+    case $verdict in
+    gone | ahead)
+        echo "cannot follow any more ($verdict)"
+        kill -INT 1
+        exit 1
+        ;;
+    esac
+}
+
+read_topology
+row=$(ask_here -c "SELECT pg_is_in_recovery(), extract(epoch FROM pg_postmaster_start_time())") ||
+    not_ready "does not answer"
+IFS='|' read -r recovering started <<<"$row"
+if [[ $recovering == f ]]; then
+    [[ $primary == "$me" ]] || not_ready "is a primary and the topology names '$primary'"
+    exit 0
+fi
+[[ $primary != "$me" ]] || not_ready "is a replica and the topology names it as the primary"
+row=$(ask_here -c "SELECT pg_is_wal_replay_paused(), coalesce((SELECT status = 'streaming' AND
+    latest_end_lsn - pg_last_wal_replay_lsn() <= $BEHIND FROM pg_stat_wal_receiver), false),
+    (SELECT count(*) FROM pg_stat_wal_receiver WHERE status = 'streaming'),
+    (SELECT min_recovery_end_timeline || '|' || min_recovery_end_lsn FROM pg_control_recovery()),
+    coalesce(pg_last_wal_replay_lsn(), '0/0')") || not_ready "does not answer"
+IFS='|' read -r paused near streaming timeline least at <<<"$row"
+[[ $paused == f ]] || not_ready "has paused"
+if [[ $near == t ]]; then
+    echo "$started" >"$RUN/caught-up"
+    exit 0
+fi
+[[ $streaming == 1 ]] && not_ready "is more than $BEHIND bytes behind"
+if answers "$POINTSMAN_PRIMARY"; then
+    ((timeline == 0)) || give_up_when_lost "$timeline" "$least" "$at"
+    not_ready "does not stream"
+fi
+# The primary is away: rows as of then beat none, once it had caught up.
+[[ -f $RUN/caught-up && $(<"$RUN/caught-up") == "$started" ]] || not_ready "has not caught up yet"

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Job: brings the database of a dump back into a server that has none. A later attempt begins anew.
+set -Eeuo pipefail
+# shellcheck disable=SC2154,SC2153
+here=$(dirname "${BASH_SOURCE[0]}")
+for part in words server job; do
+    # shellcheck source=/dev/null
+    source "$here/$part.sh"
+done
+
+# The newest by the time in its name, be it a backup or a snapshot.
+choose_folder() {
+    local found
+    if [[ -n ${POINTSMAN_FOLDER:-} ]]; then
+        [[ $POINTSMAN_FOLDER =~ ^(backup|snapshot)-[0-9TZ]+$ ]] || refuse NO_BACKUP "$POINTSMAN_FOLDER is no dump's name"
+        folder=$BACKUPS/$POINTSMAN_FOLDER
+        [[ -d $folder ]] || refuse NO_BACKUP "the volume has no $POINTSMAN_FOLDER"
+        return
+    fi
+    found=$(find "$BACKUPS" -mindepth 1 -maxdepth 1 -type d \( -name 'backup-*' -o -name 'snapshot-*' \) |
+        sed 's|.*/||' | sort -t- -k2 | tail -n 1)
+    [[ -n $found ]] || refuse NO_BACKUP "the volume has no dump"
+    folder=$BACKUPS/$found
+}
+
+check_folder() {
+    [[ $(awk '{ print $2 }' "$folder/SHA256SUMS" 2>/dev/null | sort | xargs) == 'about database.dump list roles.sql' ]] ||
+        refuse DAMAGED "${folder##*/} has no complete list of digests"
+    (cd "$folder" && sha256sum --check --status SHA256SUMS) || refuse DAMAGED "${folder##*/} is not what was written"
+}
+
+about() {
+    sed -n "s/^$1=//p" "$folder/about"
+}
+
+# The state of a restore stands in the database postgres, so that a half one is known for ours.
+remember() {
+    sql_or_refuse "the restore cannot be recorded" postgres -v source="$source" -v target="$POINTSMAN_DATABASE" \
+        -v folder="${folder##*/}" -f "$SCRIPTS/restore.sql"
+}
+
+load_roles() {
+    local existing
+    existing=$(sql postgres -c 'SELECT quote_ident(rolname) FROM pg_roles')
+    POINTSMAN_EXISTING=$existing POINTSMAN_OWN="$SUPERUSER
+$REPLICATION_ROLE" awk -f "$SCRIPTS/roles.awk" "$folder/roles.sql" >"$RUN/roles.sql"
+    { cat "$SCRIPTS/silence.sql" "$RUN/roles.sql"; } >"$RUN/all-roles.sql"
+    sql postgres -f "$RUN/all-roles.sql" >/dev/null 2>"$RUN/words" ||
+        refuse FAILED "the roles: $(grep -o 'ERROR:.*' "$RUN/words" | tail -n 3)"
+    rm -f "$RUN/roles.sql" "$RUN/all-roles.sql"
+}
+
+choose_folder
+check_folder
+source=$(about database)
+check_database_name "$POINTSMAN_DATABASE"
+check_database_name "$source"
+write_passfile "$SUPERUSER" superuser-password
+wait_for_primary
+state=$(remember | tail -n 1)
+case $state in
+done) say "was restored before" ;;
+taken) refuse DATABASE_EXISTS "the server has a database $source or $POINTSMAN_DATABASE that no restore began" ;;
+begin)
+    load_roles
+    PGDATABASE=postgres attempt "the dump cannot be restored" "$BIN/pg_restore" --create --exit-on-error --jobs=2 --no-password \
+        --dbname=postgres "$folder/database.dump"
+    # No statistics came along.
+    sql_or_refuse "the statistics" "$source" -c ANALYZE
+    sql_or_refuse "the name" postgres -v source="$source" -v target="$POINTSMAN_DATABASE" -f "$SCRIPTS/restored.sql"
+    ;;
+*) refuse FAILED "the restore is in no known state: $state" ;;
+esac
+succeed "folder=${folder##*/} bytes=$(about bytes) sha256=$(about sha256) version=$(about version) systemid=$(about systemid)"

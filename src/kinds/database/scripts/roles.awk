@@ -1,0 +1,51 @@
+# pg_dumpall's roles, less what a server that the operator runs has of its own. POINTSMAN_EXISTING: the roles that are
+# there; POINTSMAN_OWN: the operator's; both one a line, as quote_ident writes them.
+BEGIN {
+    count = split(ENVIRON["POINTSMAN_EXISTING"], names, "\n")
+    for (i = 1; i <= count; i++) existing[names[i]] = 1
+    count = split(ENVIRON["POINTSMAN_OWN"], names, "\n")
+    for (i = 1; i <= count; i++) own[names[i]] = 1
+}
+
+# psql's own commands, which an older psql may not know, and comments.
+statement == "" && /^(\\|--|$)/ { next }
+
+# A statement ends with a semicolon outside of quotes; of `mask`, quoted text is hidden.
+{
+    if (statement != "") { statement = statement "\n"; mask = mask "\n" }
+    for (i = 1; i <= length($0); i++) {
+        c = substr($0, i, 1)
+        if (quote == "" && (c == "'" || c == "\"")) quote = c
+        else if (quote != "" && c == quote) quote = ""
+        else if (quote != "") c = "x"
+        mask = mask c
+    }
+    statement = statement $0
+    if (quote == "" && mask ~ /;$/) { emit(); statement = mask = "" }
+}
+
+function emit(    name, at) {
+    if (mask ~ /^(CREATE|ALTER) ROLE / || mask ~ /^COMMENT ON ROLE /) {
+        name = word(mask ~ /^COMMENT/ ? 17 : mask ~ /^CREATE/ ? 13 : 12)
+        if (name in own) return
+        if (mask ~ /^CREATE/ && name in existing) return
+    }
+    if (mask ~ /^GRANT /) {
+        # Who granted it is not there, or is the one who restores.
+        if (at = index(mask, " GRANTED BY ")) {
+            statement = substr(statement, 1, at - 1) ";"
+            mask = substr(mask, 1, at - 1) ";"
+        }
+        at = index(mask, " TO ")
+        if (word(at + 4) in own) return
+    }
+    print statement
+}
+
+# The identifier that begins at a place of the statement.
+function word(at,    rest) {
+    rest = substr(mask, at)
+    if (rest ~ /^"/) match(rest, /^("[^"]*")+/)
+    else match(rest, /^[^ ;]+/)
+    return substr(statement, at, RLENGTH)
+}

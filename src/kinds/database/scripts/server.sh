@@ -1,0 +1,91 @@
+# shellcheck shell=bash disable=SC2034,SC2153
+# Sourced: PostgreSQL's programs, and how another server is asked.
+
+# Not `psql` from PATH, which is a slow wrapper where the image was built from Debian packages.
+BIN=$(dirname "$(readlink -f "$(command -v postgres)")")
+PASSFILE=$RUN/passfile
+SOCKET=$RUN
+SSLMODE=${PGSSLMODE:-prefer}
+
+# write_passfile ROLE KEY: libpq ignores a file that the group may read, and a mounted Secret is one.
+write_passfile() {
+    local password
+    password=$(<"$SECRETS/$2")
+    password=${password//\\/\\\\}
+    password=${password//:/\\:}
+    (umask 077 && printf '*:*:*:%s:%s\n' "$1" "$password" >"$PASSFILE.new")
+    mv "$PASSFILE.new" "$PASSFILE"
+    export PGPASSFILE=$PASSFILE
+}
+
+# connection HOST [MORE]: without the password, so that it may stand on a command line.
+connection() {
+    printf 'host=%s port=%s user=%s passfile=%s sslmode=%s connect_timeout=5 %s' \
+        "$1" "$PORT" "$REPLICATION_ROLE" "$PASSFILE" "$SSLMODE" "${2:-}"
+}
+
+# As the superuser of this pod, whatever its password: peer authentication through the socket.
+ask_here() {
+    "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -h "$SOCKET" -p "$PORT" -U "$SUPERUSER" -d postgres "$@"
+}
+
+# Over a replication connection: it has places of its own where max_connections are taken.
+# Prints system identifier, timeline, flushed position, and whether it is in recovery (on, off).
+identify() {
+    "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" replication=true)" \
+        -c IDENTIFY_SYSTEM -c 'SHOW in_hot_standby' 2>"$RUN/words-$1" | awk -F'|' 'NR == 1 { said = $1 " " $2 " " $3 }
+            END { if (NR == 2) print said, $1 }'
+}
+
+# answers HOST: 0 when it takes connections, 1 when it starts or stops, 2 when nobody is there.
+answers() {
+    local code=0
+    "$BIN/pg_isready" -q -h "$1" -p "$PORT" -t 2 || code=$?
+    return "$code"
+}
+
+# A position in the log as a number: 16/B374D848.
+position() {
+    echo $((16#${1%/*} << 32 | 16#${1#*/}))
+}
+
+# judge TIMELINE POSITION KIND [NEEDED]: whether data that has come this far can follow the primary.
+# follows, ahead (it has what the primary never had), gone (the log in between was removed), unknown (no answer).
+# NEEDED is where it goes on reading, if not at POSITION. A replica may stand on the switch point itself; the last checkpoint of an old primary begins before it.
+judge() {
+    local timeline=$1 reached=$2 kind=$3 host=$POINTSMAN_PRIMARY theirs='' flushed='' fork recovering=''
+    read -r _ theirs flushed recovering < <(identify "$host") || true
+    [[ $recovering == off ]] || { echo unknown; return; }
+    fork=$flushed
+    if [[ $theirs != "$timeline" ]]; then
+        fork=$(fork_of "$host" "$theirs" "$timeline")
+        [[ -n $fork ]] || { echo ahead; return; }
+    elif [[ $kind == primary ]]; then
+        echo ahead
+        return
+    fi
+    if (($(position "$reached") > $(position "$fork"))) ||
+        [[ $kind == primary && $reached == "$fork" ]]; then
+        echo ahead
+    else
+        log_since "$host" "${4:-$reached}"
+    fi
+}
+
+# fork_of HOST THEIRS MINE: where timeline THEIRS left timeline MINE; nothing where it never was on it.
+fork_of() {
+    "$BIN/psql" -XAtq -d "$(connection "$1" replication=true)" -c "TIMELINE_HISTORY $2" 2>"$RUN/words-$1" |
+        sed '1s/^[^|]*|//' | awk -v mine="$3" '$1 == mine { print $2; exit }'
+}
+
+# log_since HOST POSITION: follows, or gone. Names of history files sort between those of the log.
+log_since() {
+    local there
+    there=$("$BIN/psql" -XAtq -d "$(connection "$1" dbname=postgres)" -c "SELECT substr(pg_walfile_name('$2'::pg_lsn + 1), 9)
+        >= min(substr(name, 9)) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'" 2>"$RUN/words-$1") || there=
+    case $there in
+    t) echo follows ;;
+    f) echo gone ;;
+    *) echo unknown ;;
+    esac
+}

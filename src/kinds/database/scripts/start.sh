@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2154,SC2153
+# Process 1 of a server's pod: finds out whether this volume may be served, and as what, prepares it, and becomes
+# the server. README.md has the table.
+set -Eeuo pipefail
+here=$(dirname "${BASH_SOURCE[0]}")
+for part in words server volume private primary replica; do
+    # shellcheck source=/dev/null
+    source "$here/$part.sh"
+done
+
+settle() {
+    read_topology
+    read_marker
+    check_volume
+    if [[ $primary == "$me" ]]; then
+        settle_primary
+    elif [[ -z $primary && -e $PGDATA && ! -e $PGDATA/standby.signal ]]; then
+        refuse FENCED "no primary is named at epoch $epoch; this server was it, and waits"
+    else
+        settle_replica
+    fi
+}
+
+mkdir -p "$RUN"
+lock_volume
+tidy_volume
+write_passfile "$REPLICATION_ROLE" replication-password
+read_topology
+settle
+server_arguments
+say "starts as $marked_role at epoch $epoch"
+# Words kept so far were of attempts.
+: >"$TERMINATION_LOG"
+exec "$BIN/postgres" "${arguments[@]}" -c "listen_addresses=${POINTSMAN_LISTEN:-*}"

@@ -1,0 +1,104 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# Sourced: what lies in the volume, and what the topology says.
+
+PGDATA=$DATA/pgdata
+NEW=$DATA/pgdata.new
+OLD=$DATA/pgdata.old
+MARKER=$DATA/marker
+me=${POINTSMAN_POD##*-}
+
+# topic KEY: a key of the topology, or nothing.
+topic() {
+    if [[ -f $TOPOLOGY/$1 ]]; then tr -d '[:space:]' <"$TOPOLOGY/$1"; fi
+}
+
+read_topology() {
+    primary=$(topic primary)
+    epoch=$(topic epoch)
+    systemid=$(topic systemid)
+    claim=$(topic "claim-$me")
+    [[ $me =~ ^[0-9]+$ && $primary =~ ^[0-9]*$ && $epoch =~ ^[1-9][0-9]*$ && -n $claim ]] ||
+        refuse TOPOLOGY "primary '$primary', epoch '$epoch', claim '$claim' for $POINTSMAN_POD make no sense"
+}
+
+# The lock belongs to the open file, so it is held until the last process of this server is gone. PostgreSQL's own
+# lock would not do: its server is process 1 in every pod and takes the other's file for its own.
+lock_volume() {
+    exec 9>"$DATA/.lock"
+    flock -n 9 || refuse VOLUME_IN_USE "another server runs on this volume"
+}
+
+# Whatever was interrupted. Under the lock nobody else's file can be meant.
+tidy_volume() {
+    rm -rf "$NEW"
+    if [[ -d $OLD && ! -e $PGDATA ]]; then mv "$OLD" "$PGDATA"; fi
+    rm -rf "$OLD"
+    if [[ -d $PGDATA ]]; then rmdir "$PGDATA" 2>/dev/null || true; fi
+    rm -f "$PGDATA/postmaster.pid" "$RUN"/.s.PGSQL.* "$RUN"/private/.s.PGSQL.*
+}
+
+read_marker() {
+    marked_epoch=0 marked_role='' marked_systemid='' marked_claim=''
+    [[ -f $MARKER ]] || return 0
+    local key value
+    while IFS='=' read -r key value; do
+        case $key in
+        epoch) marked_epoch=$value ;;
+        role) marked_role=$value ;;
+        systemid) marked_systemid=$value ;;
+        claim) marked_claim=$value ;;
+        esac
+    done <"$MARKER"
+    [[ $marked_epoch =~ ^[0-9]+$ ]] || refuse FOREIGN_DATA "the volume's marker is not one"
+}
+
+# write_marker ROLE SYSTEMID: beside PGDATA, whose every file a clone would copy.
+write_marker() {
+    printf 'epoch=%s\nrole=%s\nsystemid=%s\nclaim=%s\n' "$epoch" "$1" "$2" "$claim" >"$MARKER.new"
+    keep "$MARKER.new"
+    mv "$MARKER.new" "$MARKER"
+    keep "$DATA"
+    read_marker
+}
+
+# keep PATH: on the disk, where sync can do that for one file; all of it elsewhere.
+keep() {
+    sync "$1" 2>/dev/null || sync
+}
+
+# control LABEL [FOLDER]: a line of pg_controldata.
+control() {
+    "$BIN/pg_controldata" "${2:-$PGDATA}" | sed -n "s/^$1: *//p"
+}
+
+# How far the data of a replica has come: timeline and position.
+reached() {
+    local timeline position
+    position=$(control 'Minimum recovery ending location')
+    timeline=$(control "Min recovery ending loc's timeline")
+    if [[ $position == 0/0 ]]; then
+        position=$(control 'Latest checkpoint location')
+        timeline=$(control "Latest checkpoint's TimeLineID")
+    fi
+    echo "$timeline $position"
+}
+
+# What any start needs to be true of a volume that is not empty.
+check_volume() {
+    local major found
+    [[ -z $marked_claim || $marked_claim == "$claim" ]] ||
+        refuse FOREIGN_CLAIM "the volume was written under claim $marked_claim and is mounted as $claim"
+    ((marked_epoch <= epoch)) ||
+        refuse STALE_CONFIG "the volume has seen epoch $marked_epoch and the topology says $epoch"
+    [[ -e $PGDATA ]] || return 0
+    [[ -f $PGDATA/PG_VERSION ]] || refuse FOREIGN_DATA "pgdata holds no PostgreSQL data"
+    major=$("$BIN/postgres" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+    [[ $(<"$PGDATA/PG_VERSION") == "$major" ]] ||
+        refuse VERSION "the data is of PostgreSQL $(<"$PGDATA/PG_VERSION") and the image is $major"
+    [[ -n $marked_role ]] || refuse FOREIGN_DATA "the volume holds data and no marker"
+    found=$(control 'Database system identifier')
+    [[ $found == "$marked_systemid" && $found == "${systemid:-$found}" ]] ||
+        refuse FOREIGN_DATA "the data has system identifier $found, the marker $marked_systemid, the topology '$systemid'"
+    # fsGroup opens the folder to the group, and the server refuses that.
+    chmod 0700 "$PGDATA"
+}

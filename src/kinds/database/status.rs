@@ -1,0 +1,128 @@
+//! What the status remembers of a Database, and where it is found.
+
+use super::more::{BackupTimes, Binding, KeptSpec, LastWord, More};
+use super::outcome::{self, Outcome};
+use super::plan::Plan;
+use super::scene::{Scene, record};
+use super::secrets::Credentials;
+use super::words::{Effect, Event, Phase};
+use super::work::{self, Progress};
+use super::{Database, learning, names, needed};
+use crate::kinds::look::Look;
+use crate::kinds::order::ChildKind;
+use crate::kinds::passage::Remembered;
+use crate::kinds::reason::Reason;
+use crate::kinds::status::{Endpoint, Status};
+use crate::machine::Step;
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::ResourceExt;
+
+impl Remembered for Database {
+    const APPLY: Effect = Effect::ApplyChildren;
+    const GOOD: Phase = Phase::Ready;
+    const DRIFT: Event = Event::ChildrenDrifted;
+    const WORKLOAD: ChildKind = ChildKind::StatefulSet;
+
+    fn kept(plan: &Plan) -> KeptSpec {
+        KeptSpec(plan.spec())
+    }
+
+    fn live_template(look: &Look<'_, Self>) -> Option<String> {
+        look.children.servers.ours().map(needed::live_template)
+    }
+
+    fn counted(look: &Look<'_, Self>) -> (i32, i32) {
+        let members = Scene::of(look).members;
+        (members.total(), members.ready())
+    }
+
+    fn place(status: &mut Status<KeptSpec>, look: &Look<'_, Self>, target: &Plan) {
+        let object = &look.seen.object;
+        let (name, namespace) = (object.name_any(), object.namespace().unwrap_or_default());
+        let scene = Scene::of(look);
+        status.image = Some(target.template.image.clone());
+        if let Ok(wanted) = &look.wanted {
+            status.default_image = object.spec.image.is_none().then(|| wanted.template.image.clone());
+        }
+        let endpoint =
+            |what: &str, service: &str| Endpoint { name: what.to_owned(), address: format!("{service}.{namespace}.svc:{}", target.port) };
+        status.endpoints = vec![endpoint("primary", &names::own(&name)), endpoint("replicas", &names::read_only(&name))];
+        status.more.primary = scene.members.primary_name(&name);
+        status.more.binding = look.children.application.ours().map(|_| Binding { name: names::application(&name) });
+        let made = status.more.initialized.as_ref().map(|made| made.version);
+        let runs = learning::answer(&status.more, target).map(|probed| probed.version).filter(|_| look.settled);
+        status.more.version = runs.or(made).map(spelled).or(status.more.version.take());
+        status.more.backup = backups(look, target, status.more.backup.take());
+    }
+
+    fn note(status: &mut Status<KeptSpec>, look: &Look<'_, Self>, step: &Step<Self>) {
+        let scene = Scene::of(look);
+        let more = &mut status.more;
+        more.system = record(&scene);
+        match step.cause() {
+            Some(Event::JobDone) => learn(more, look, step.from()),
+            Some(Event::ResetPasswordsAnswered) => more.reset_time = Some(Time(look.seen.now)),
+            Some(Event::KeepVolumesAnswered) => more.last_word = Some(LastWord::KeepVolumes),
+            Some(Event::SkipSnapshotAnswered) => more.last_word = Some(LastWord::SkipSnapshot),
+            Some(Event::RetryAnswered) if status.intervention.as_ref().is_some_and(|asked| asked.reason == Reason::ProbeFailed) => {
+                if let Ok(wanted) = &look.wanted {
+                    learning::forget(more, wanted);
+                }
+            }
+            _ => {}
+        }
+        if has_learnt_passwords(&scene) {
+            // The application's own is told by the Job that makes its role.
+            (more.reset_time, more.initialized) = (None, None);
+        }
+    }
+}
+
+/// Takes in what the Job of a state has found out.
+fn learn(more: &mut More, look: &Look<'_, Database>, phase: Phase) {
+    let Some(work::Task { work, progress: Progress::Done(line), .. }) = work::task(look, phase) else { return };
+    match outcome::of(look, work, &line) {
+        Ok(Outcome::Probed(probed)) => {
+            let wanted = look.wanted.as_ref().ok();
+            let known = [look.known.applied.as_ref(), look.known.last_good.as_ref(), look.known.refused.as_ref()];
+            let plans: Vec<&Plan> = known.into_iter().chain([wanted]).flatten().collect();
+            learning::remember(more, probed, &plans);
+        }
+        Ok(Outcome::Restored(taken)) => more.restored = Some(taken),
+        Ok(Outcome::Initialized(made, identifier)) => {
+            more.initialized = Some(made);
+            more.system.get_or_insert_default().identifier = Some(identifier);
+        }
+        Ok(Outcome::Taken(taken)) => more.snapshot = Some(taken),
+        Err(_) => {}
+    }
+}
+
+/// Were new passwords allowed, written, and read by a start of the primary?
+fn has_learnt_passwords(scene: &Scene<'_>) -> bool {
+    let Some(reset) = &scene.more.reset_time else { return false };
+    let children = &scene.look.children;
+    let stored = Credentials::stored(&scene.look.seen.object.name_any(), children.internal.ours(), children.application.ours());
+    let primary = scene.members.primary().and_then(|primary| scene.members.pod(primary));
+    let since = primary.and_then(ResourceExt::creation_timestamp).is_some_and(|made| made.0 > reset.0);
+    stored.is_ok() && since && scene.members.primary_is_ready()
+}
+
+/// When backups were made and failed, and when the next one will be. What was pruned since is not forgotten.
+fn backups(look: &Look<'_, Database>, target: &Plan, before: Option<BackupTimes>) -> Option<BackupTimes> {
+    let before = before.unwrap_or_default();
+    let made = || look.children.made.iter().map(AsRef::as_ref);
+    let ended = |job: &Job| job.status.as_ref().and_then(|status| status.completion_time.clone());
+    let success = made().filter(|job| work::is_complete(job)).filter_map(ended).chain(before.last_success).max();
+    let failure = made().filter_map(work::failed_at).chain(before.last_failure).max();
+    let schedule = target.backup.schedule.as_ref().filter(|_| !target.backup.suspend);
+    let next = schedule.and_then(|schedule| schedule.next(look.seen.now)).map(Time);
+    let times = BackupTimes { last_success: success, last_failure: failure, next_time: next };
+    (times != BackupTimes::default()).then_some(times)
+}
+
+/// A version as people write it: 170011 is 17.11.
+fn spelled(version: u32) -> String {
+    format!("{}.{}", version / 10_000, version % 10_000)
+}

@@ -1,0 +1,151 @@
+//! What goes wrong, in the words of those it happens to.
+
+use super::Database;
+use super::ground::{granted, is_smaller, wanted};
+use super::scene::Scene;
+use super::secrets::Loss;
+use super::words::Phase;
+use super::work::{self, Progress};
+use super::{facts, names, outcome};
+use crate::kinds::children::Slot;
+use crate::kinds::intervention::Evidence;
+use crate::kinds::look::Look;
+use crate::kinds::pods::{trouble, unready};
+use crate::kinds::questions::{drift, quote};
+use crate::kinds::reason::Reason;
+use crate::kinds::status::WaitingFor;
+use k8s_openapi::api::core::v1::PersistentVolumeClaim;
+use kube::ResourceExt;
+
+/// How many objects are quoted: the first ones say it all.
+const QUOTED: usize = 4;
+/// How much of what somebody waits on is said.
+const WHAT: usize = 256;
+
+/// What was refused, the claims that wait, and the pods in trouble, for `status.waitingFor`.
+pub fn waiting_for(look: &Look<'_, Database>) -> Vec<WaitingFor> {
+    let wait = |kind: &str, name: String, what: &str| WaitingFor { kind: kind.to_owned(), name, what: what.chars().take(WHAT).collect() };
+    let refused = look.seen.refusal.iter().map(|refusal| {
+        let (kind, name) = refusal.about(&look.seen.object);
+        wait(&kind, name, &refusal.words)
+    });
+    let pods = look.children.pods.iter().chain(&look.children.job_pods);
+    let pods = pods.filter_map(|pod| Some(wait("Pod", pod.name_any(), &trouble(pod)?.what)));
+    let claims = pending(look).map(|claim| wait("PersistentVolumeClaim", claim.name_any(), "it has no volume yet"));
+    refused.chain(pods).chain(claims).take(QUOTED).collect()
+}
+
+/// Everything that was seen to go wrong, for a question of this reason.
+pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
+    let scene = Scene::of(look);
+    let owner = look.seen.object.name_any();
+    let own = match reason {
+        Reason::CredentialsLost => facts::credentials_lost(&scene).iter().map(lost).collect(),
+        Reason::PrimaryVolumeLost => volume_lost(&scene).into_iter().collect(),
+        Reason::ReplicaDiverged => {
+            let words = |(ordinal, sentence): (u32, String)| quote("Pod", &names::pod(&owner, ordinal), &sentence);
+            facts::diverged(&scene).map(words).into_iter().collect()
+        }
+        Reason::ProbeFailed => probe(look, &scene),
+        Reason::InitJobFailed => job(look, Phase::Initializing),
+        Reason::RestoreFailed => job(look, Phase::Restoring),
+        Reason::SnapshotFailed => job(look, Phase::SnapshottingBeforeDelete),
+        Reason::StorageNotExpandable => small(&scene),
+        Reason::RemovalStuck => left(look),
+        Reason::Protected => vec![quote("Database", &owner, "the annotation pointsman.dev/protected says \"true\"")],
+        Reason::SpecInvalid
+        | Reason::ChildConflict
+        | Reason::ProvisioningStuck
+        | Reason::RolloutStuck
+        | Reason::PodsUnavailable
+        | Reason::DriftFought
+        | Reason::NodeLost => Vec::new(),
+    };
+    own.into_iter().chain(seen(look)).take(2 * QUOTED).collect()
+}
+
+/// What everybody says who has something to say.
+fn seen(look: &Look<'_, Database>) -> Vec<Evidence> {
+    let refused = look.seen.refusal.iter().map(|refusal| {
+        let (kind, name) = refusal.about(&look.seen.object);
+        quote(&kind, &name, &refusal.words)
+    });
+    let pods = || look.children.pods.iter().chain(&look.children.job_pods);
+    let waiting = pods().filter_map(|pod| Some(quote("Pod", &pod.name_any(), &trouble(pod)?.words)));
+    let silent = pods().filter(|pod| trouble(pod).is_none());
+    let silent = silent.filter_map(|pod| Some(quote("Pod", &pod.name_any(), &unready(pod)?)));
+    let claims = pending(look).map(|claim| quote("PersistentVolumeClaim", &claim.name_any(), "it has no volume yet"));
+    refused.chain(drift(look)).chain(waiting.chain(silent).chain(claims).take(QUOTED)).collect()
+}
+
+/// Claims without a volume.
+fn pending<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = &'a PersistentVolumeClaim> {
+    let is_pending = |claim: &&PersistentVolumeClaim| claim.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Pending");
+    look.children.claims.iter().chain([&look.children.backups]).filter_map(Slot::ours).filter(is_pending)
+}
+
+fn lost(loss: &Loss) -> Evidence {
+    let (Loss::Gone { secret } | Loss::Missing { secret, .. } | Loss::Edited { secret, .. }) = loss;
+    quote("Secret", secret, &loss.to_string())
+}
+
+fn volume_lost(scene: &Scene<'_>) -> Option<Evidence> {
+    let (ordinal, recorded) = scene.recorded_claim()?;
+    let name = names::claim(&scene.look.seen.object.name_any(), ordinal);
+    let words = match scene.claim(ordinal) {
+        None => format!("it is gone; the data was on the claim of uid {recorded}"),
+        Some(other) => format!("another claim, of uid {other}, stands in its place; the data was on the one of uid {recorded}"),
+    };
+    Some(quote("PersistentVolumeClaim", &name, &words))
+}
+
+fn probe(look: &Look<'_, Database>, scene: &Scene<'_>) -> Vec<Evidence> {
+    let image = look.wanted.as_ref().map(|wanted| wanted.template.image.clone()).unwrap_or_default();
+    let majors = facts::majors(scene).map(|(data, major)| {
+        let words = format!("{image} is PostgreSQL {major}, and the data is of PostgreSQL {data}; another major version cannot read it");
+        quote("Database", &look.seen.object.name_any(), &words)
+    });
+    majors.into_iter().chain(job(look, Phase::Probing)).collect()
+}
+
+/// What the Job of a phase says.
+fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
+    let Some(task) = work::task(look, phase) else { return Vec::new() };
+    let words = match &task.progress {
+        Progress::Failed(words) => words.clone(),
+        Progress::Done(line) => match outcome::of(look, task.work, line) {
+            Err(why) => why,
+            Ok(_) => return Vec::new(),
+        },
+        Progress::Running => "it has not ended".to_owned(),
+        Progress::Missing | Progress::Another(_) => "it was not made".to_owned(),
+    };
+    vec![quote("Job", &task.rendered.child.name, &words)]
+}
+
+fn small(scene: &Scene<'_>) -> Vec<Evidence> {
+    let Some(target) = &scene.look.target else { return Vec::new() };
+    let size = &target.storage.size;
+    let claims = scene.look.children.claims.iter().filter_map(Slot::ours).filter(|claim| is_smaller(claim, size));
+    let words = |claim: &PersistentVolumeClaim| {
+        let class = wanted(claim).and_then(|volume| volume.class).unwrap_or_else(|| "(none)".to_owned());
+        let has = granted(claim).map_or_else(|| "nothing yet".to_owned(), |size| size.to_string());
+        quote("PersistentVolumeClaim", &claim.name_any(), &format!("it has {has} of {size}; its StorageClass is {class}"))
+    };
+    claims.map(words).collect()
+}
+
+/// What was told to go and is there still.
+fn left(look: &Look<'_, Database>) -> Vec<Evidence> {
+    let claims = look.children.claims.iter().chain([&look.children.backups]).filter_map(Slot::ours);
+    let claims = claims.map(|claim| ("PersistentVolumeClaim", claim.metadata.clone()));
+    let pods = look.children.pods.iter().chain(&look.children.job_pods).map(|pod| ("Pod", pod.metadata.clone()));
+    let sets = look.children.servers.ours().map(|set| ("StatefulSet", set.metadata.clone()));
+    let going = sets.into_iter().chain(pods).chain(claims).filter(|(_, meta)| meta.deletion_timestamp.is_some());
+    let words = |(kind, meta): (&str, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta)| {
+        let held = meta.finalizers.unwrap_or_default().join(", ");
+        let held = if held.is_empty() { "nothing holds it by a finalizer".to_owned() } else { format!("held by its finalizers: {held}") };
+        quote(kind, &meta.name.unwrap_or_default(), &format!("it was told to go; {held}"))
+    };
+    going.map(words).take(QUOTED).collect()
+}

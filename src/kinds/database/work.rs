@@ -1,0 +1,135 @@
+//! The Job of a phase: what it is to do, and how far it is.
+
+use super::jobs::{self, Attempt};
+use super::names::Work;
+use super::plan::Plan;
+use super::siblings::{self, Children, OneJob};
+use super::words::Phase;
+use super::{Database, v1};
+use crate::kinds::look::Look;
+use crate::kinds::rendered::Rendered;
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::ResourceExt;
+
+/// The label by which a Job's pods are found.
+const JOB_NAME: &str = "batch.kubernetes.io/job-name";
+
+/// How far a Job is.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// It is not there.
+    Missing,
+    /// One that was asked something else stands in its way.
+    Another(&'a Job),
+    /// It has not ended, or nobody knows yet how.
+    Running,
+    /// It ended well, with this line.
+    Done(String),
+    /// It failed, in these words.
+    Failed(String),
+}
+
+/// The Job of a phase.
+#[derive(Debug)]
+pub struct Task<'a> {
+    /// What it is for.
+    pub work: Work,
+    /// It, as it is wanted.
+    pub rendered: Rendered,
+    /// How far it is.
+    pub progress: Progress<'a>,
+}
+
+/// The phases that wait for a Job, and what it does.
+const WORK: [(Phase, Work); 4] = [
+    (Phase::Probing, Work::Probe),
+    (Phase::Restoring, Work::Restore),
+    (Phase::Initializing, Work::Init),
+    (Phase::SnapshottingBeforeDelete, Work::Snapshot),
+];
+
+/// The plan that the Job of `phase` is about: an image is asked about what is wanted, all else is about what serves.
+pub fn plan<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<&'a Plan> {
+    if phase == Phase::Probing { look.wanted.as_ref().ok() } else { look.target.as_ref() }
+}
+
+/// The Job of `phase`, and how far it is; nothing where the phase has none, or nothing to ask.
+pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> {
+    let (_, work) = WORK.into_iter().find(|(of, _)| *of == phase)?;
+    let plan = plan(look, phase)?;
+    let rendered = rendered(&look.seen.object, plan, work, look.seen.settings.deadline(phase).as_secs())?;
+    let progress = progress(&look.children, work, &rendered);
+    Some(Task { work, rendered, progress })
+}
+
+fn rendered(object: &v1::Database, plan: &Plan, work: Work, seconds: i64) -> Option<Rendered> {
+    let attempt = Attempt { question: siblings::attempt(object), seconds };
+    Some(match work {
+        Work::Probe => jobs::probe(object, plan, &attempt),
+        Work::Init => jobs::init(object, plan, &attempt),
+        Work::Restore => jobs::restore(object, plan, plan.restore_from.as_ref()?, &attempt),
+        Work::Snapshot => jobs::snapshot(object, plan, &attempt),
+        Work::Generation => return None,
+    })
+}
+
+fn progress<'a>(children: &'a Children, work: Work, rendered: &Rendered) -> Progress<'a> {
+    let Some(job) = children.job(work).and_then(|OneJob { slot, .. }| slot.ours()) else { return Progress::Missing };
+    if job.metadata.deletion_timestamp.is_some() {
+        return Progress::Running;
+    }
+    if !jobs::is_asked_so(job, rendered) {
+        return Progress::Another(job);
+    }
+    if is(job, "Complete") {
+        // Its pod may be told of later than the Job itself.
+        return last_line(children, job, true).map_or(Progress::Running, Progress::Done);
+    }
+    match failure(job) {
+        Some(why) => Progress::Failed(last_line(children, job, false).unwrap_or(why)),
+        None => Progress::Running,
+    }
+}
+
+fn is(job: &Job, condition: &str) -> bool {
+    let conditions = job.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    conditions.into_iter().any(|one| one.type_ == condition && one.status == "True")
+}
+
+/// Why a Job has failed, in its controller's words.
+pub fn failure(job: &Job) -> Option<String> {
+    let conditions = job.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let failed = conditions.into_iter().find(|one| one.type_ == "Failed" && one.status == "True")?;
+    Some(format!("{}: {}", failed.reason.as_deref().unwrap_or("Failed"), failed.message.as_deref().unwrap_or("it gives no reason")))
+}
+
+/// When a Job has failed.
+pub fn failed_at(job: &Job) -> Option<Time> {
+    let mut conditions = job.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    conditions.find(|one| one.type_ == "Failed" && one.status == "True")?.last_transition_time.clone()
+}
+
+/// Did a Job end well?
+pub fn is_complete(job: &Job) -> bool {
+    is(job, "Complete")
+}
+
+/// The last line of the newest pod of a Job that ended so.
+pub fn last_line(children: &Children, job: &Job, well: bool) -> Option<String> {
+    let name = job.name_any();
+    let its = children.job_pods.iter().filter(|pod| pod.labels().get(JOB_NAME) == Some(&name));
+    let ended = its.filter_map(|pod| Some((pod.creation_timestamp()?.0, ended(pod, well)?)));
+    ended.max_by_key(|(made, _)| *made).map(|(_, line)| line)
+}
+
+fn ended(pod: &Pod, well: bool) -> Option<String> {
+    let statuses = pod.status.as_ref()?.container_statuses.as_ref()?;
+    let end = statuses.iter().find(|status| status.name == jobs::CONTAINER)?.state.as_ref()?.terminated.as_ref()?;
+    let message = end.message.as_ref().filter(|message| !message.trim().is_empty());
+    if (end.exit_code == 0) != well {
+        return None;
+    }
+    message.cloned().or_else(|| (!well).then(|| format!("exit code {} ({})", end.exit_code, end.reason.as_deref().unwrap_or("Error"))))
+}

@@ -1,0 +1,151 @@
+//! The question that an object asks: why, the evidence, what was not done, the answers.
+
+use super::annotations::{ANSWER, answer};
+use super::apply;
+use super::intervention::{Evidence, Intervention, Offer, SUBJECTS, Subject, about, id};
+use super::look::{Compared, Conflict, Look};
+use super::order::{ChildKind, Order, Trial, named};
+use super::prose::listed;
+use super::reason::{About, Reason, Risk, Verb};
+use super::{Served, Violation};
+use crate::machine::Step;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::{Resource, ResourceExt};
+
+/// How much of an object's words is quoted.
+const WORDS: usize = 600;
+
+/// What a kind says of its troubles, so that a question can be asked about them.
+pub trait Asks: Compared + Served {
+    /// Why `step` asks.
+    fn reason(look: &Look<'_, Self>, step: &Step<Self>) -> Reason;
+    /// Everything that was seen to go wrong.
+    fn evidence(look: &Look<'_, Self>, reason: Reason) -> Vec<Evidence>;
+}
+
+/// The question that `step` opens, the object's `number`th.
+pub fn question<K: Asks>(look: &Look<'_, K>, step: &Step<K>, number: i64) -> Intervention {
+    let object = &look.seen.object;
+    let reason = K::reason(look, step);
+    let id = id(object.meta().uid.as_deref().unwrap_or_default(), number);
+    let evidence = evidence(look, reason);
+    let subjects = subjects(look, reason);
+    Intervention {
+        generation: object.meta().generation.unwrap_or_default(),
+        number,
+        reason,
+        message: message(look, reason, &evidence),
+        evidence,
+        not_done: reason.not_done().to_owned(),
+        runbook: format!("docs/states/{}.md#{}", K::PATH, reason.word().to_lowercase()),
+        answers: reason.answers().iter().filter_map(|verb| offer(look, *verb, &id, &subjects)).collect(),
+        subjects,
+        time: Time(look.seen.now),
+        about: about(&K::Spec::from(object)),
+        // What is longer than a legal answer can be answers nothing, and would not fit the schema.
+        unheard: answer(object).filter(|stale| stale.len() <= 64).cloned(),
+        id,
+    }
+}
+
+fn message<K: Asks>(look: &Look<'_, K>, reason: Reason, evidence: &[Evidence]) -> String {
+    let because = match reason.about() {
+        About::Spec => violations(look).iter().map(|fault| format!("{}: {}", fault.field, fault.text)).collect::<Vec<_>>().join("; "),
+        About::Names | About::Fields | About::Pods | About::Data => evidence
+            .first()
+            .map_or_else(|| "no object says why".to_owned(), |first| format!("{} {} says: {}", first.kind, first.name, first.words)),
+    };
+    let says = if reason == Reason::RolloutStuck && look.refused() {
+        "going back to what was ready last made no progress in time"
+    } else if reason == Reason::PodsUnavailable && look.seen.refusal.is_some() {
+        "a repair was refused until time was over"
+    } else {
+        reason.says()
+    };
+    format!("{says}: {because}").chars().take(1000).collect()
+}
+
+fn evidence<K: Asks>(look: &Look<'_, K>, reason: Reason) -> Vec<Evidence> {
+    match reason.about() {
+        About::Spec => {
+            let (kind, name) = (K::Object::kind(&()), look.seen.object.name_any());
+            let words = |fault: &Violation| quote(&kind, &name, &format!("{}: {}", fault.field, fault.text));
+            violations(look).iter().take(8).map(words).collect()
+        }
+        About::Names => {
+            let whose = |Conflict { child, owner, .. }: Conflict| quote(&child.kind.name(), &child.name, &owner);
+            let impossible = match &look.seen.adoption {
+                Trial::Failed(refusal) => {
+                    let words = format!("it cannot be adopted: {}", refusal.words);
+                    let (kind, name) = refusal.about(&look.seen.object);
+                    Some(quote(&kind, &name, &words))
+                }
+                Trial::Untried | Trial::Passed => None,
+            };
+            look.conflicts().map(whose).chain(impossible).collect()
+        }
+        About::Fields => drift(look),
+        About::Pods | About::Data => K::evidence(look, reason),
+    }
+}
+
+/// Children that are not what they should be: the first difference of each.
+pub fn drift<K: Compared>(look: &Look<'_, K>) -> Vec<Evidence> {
+    let owner = look.seen.object.name_any();
+    let words = |order: &Order| {
+        let (kind, name) = named(order.child(), &look.seen.object);
+        Some(quote(&kind, &name, &apply::why(&owner, order, &look.children)?))
+    };
+    look.missing.iter().filter_map(words).collect()
+}
+
+/// Words of an object, as evidence.
+pub fn quote(kind: &str, name: &str, words: &str) -> Evidence {
+    Evidence { kind: kind.to_owned(), name: name.to_owned(), words: words.chars().take(WORDS).collect() }
+}
+
+/// What the answers are about: the very objects that stand in the way, the very fields that are fought over.
+fn subjects<K: Compared>(look: &Look<'_, K>, reason: Reason) -> Vec<Subject> {
+    let object = |Conflict { child, uid, .. }: Conflict| Subject {
+        kind: child.kind.name(),
+        name: child.name,
+        uid: Some(uid),
+        field: None,
+        wanted: None,
+    };
+    match reason.about() {
+        About::Names => look.conflicts().map(object).collect(),
+        About::Fields => apply::fields(&look.seen.object.name_any(), &look.missing, &look.children).into_iter().take(SUBJECTS).collect(),
+        About::Spec | About::Pods | About::Data => Vec::new(),
+    }
+}
+
+fn violations<'a, K: Compared>(look: &'a Look<'_, K>) -> &'a [Violation] {
+    look.wanted.as_ref().err().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Children whose pods are made anew when they are taken over, and lose what they keep to themselves.
+const HOLD_PODS: [ChildKind; 1] = [ChildKind::Deployment];
+
+/// The verb as an answer, where it is one that can be given.
+fn offer<K: Asks>(look: &Look<'_, K>, verb: Verb, id: &str, subjects: &[Subject]) -> Option<Offer> {
+    let objects = || listed(subjects.iter().map(|subject| format!("{} {}", subject.kind, subject.name)));
+    let fields = || listed(subjects.iter().filter_map(|subject| Some(format!("{} of {}", subject.field.as_ref()?, subject.kind))));
+    let (possible, effect, risk) = match verb {
+        Verb::Retry | Verb::ResetPasswords | Verb::KeepVolumes | Verb::SkipSnapshot => (true, verb.effect().to_owned(), verb.risk()),
+        Verb::Rollback => (look.can_roll_back(), verb.effect().to_owned(), Risk::Disruption),
+        Verb::Adopt => {
+            let holds_pods = subjects.iter().any(|subject| HOLD_PODS.iter().any(|kind| kind.name() == subject.kind));
+            let effect = format!("takes over {}: overwritten now, deleted later with this object", objects());
+            (look.seen.adoption == Trial::Passed, effect, if holds_pods { Risk::DataLoss } else { Risk::Disruption })
+        }
+        Verb::Yield => {
+            let effect = format!("leaves {} to the other writer, until the spec asks for another value there", fields());
+            (!subjects.is_empty(), effect, Risk::None)
+        }
+    };
+    let object = &look.seen.object;
+    let (name, namespace, short) = (object.name_any(), object.namespace().unwrap_or_default(), K::SHORT);
+    let command = format!("kubectl annotate {short}/{name} -n {namespace} {ANSWER}={}-{id} --overwrite", verb.word());
+    possible.then(|| Offer { verb: verb.word().to_owned(), effect: effect.chars().take(256).collect(), risk, command })
+}

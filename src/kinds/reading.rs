@@ -1,0 +1,274 @@
+//! What is read anew at every look, and never listed as a child nor watched: secrets, and what is the cluster's.
+//!
+//! A kind declares it in `Served::READINGS`; from that alone the controller reads it before the children are looked at, and the
+//! rights for it are printed. A look whose reading fails is tried again: nothing is decided on an absence that was not seen.
+
+use super::Served;
+use super::order::ChildKind;
+use k8s_openapi::api::{core, storage};
+use kube::{Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+/// What a reading said.
+#[derive(Clone)]
+pub enum Reading<T> {
+    /// It is there.
+    Found(Arc<T>),
+    /// It was read, and is not there.
+    Absent,
+    /// The kind did not declare it for this object, so nobody knows.
+    Unread,
+}
+
+impl<T> Reading<T> {
+    /// It, if it is there.
+    pub fn found(&self) -> Option<&T> {
+        match self {
+            Reading::Found(found) => Some(found),
+            Reading::Absent | Reading::Unread => None,
+        }
+    }
+}
+
+impl<T> fmt::Debug for Reading<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Reading::Found(_) => "Found(not shown)",
+            Reading::Absent => "Absent",
+            Reading::Unread => "Unread",
+        })
+    }
+}
+
+/// A type that can be read at every look.
+pub trait Readable: Resource<DynamicType = ()> + DeserializeOwned + Clone + Send + Sync + 'static {
+    /// Which kind it is.
+    const KIND: ReadKind;
+}
+
+/// Every kind of object that can be read at every look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReadKind {
+    /// A namespace; the object's own is all that can be named.
+    Namespace,
+    /// A secret in the object's namespace.
+    Secret,
+    /// How the cluster makes volumes.
+    StorageClass,
+}
+
+impl Readable for core::v1::Namespace {
+    const KIND: ReadKind = ReadKind::Namespace;
+}
+impl Readable for core::v1::Secret {
+    const KIND: ReadKind = ReadKind::Secret;
+}
+impl Readable for storage::v1::StorageClass {
+    const KIND: ReadKind = ReadKind::StorageClass;
+}
+
+impl ReadKind {
+    /// The API group, empty for the core group.
+    pub fn group(self) -> &'static str {
+        match self {
+            ReadKind::Namespace | ReadKind::Secret => "",
+            ReadKind::StorageClass => "storage.k8s.io",
+        }
+    }
+    /// The resource's name in rules.
+    pub fn plural(self) -> &'static str {
+        match self {
+            ReadKind::Namespace => "namespaces",
+            ReadKind::Secret => "secrets",
+            ReadKind::StorageClass => "storageclasses",
+        }
+    }
+    /// Is the right to read one granted for the whole cluster only? That for a namespace can be granted inside of it.
+    pub fn is_the_clusters(self) -> bool {
+        self == ReadKind::StorageClass
+    }
+    /// The kind that is read, where children of this kind are.
+    fn of(child: ChildKind) -> Option<Self> {
+        child.is_secret().then_some(ReadKind::Secret)
+    }
+}
+
+/// What a kind of object reads at every look.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<O: 'static> {
+    /// Which kind of thing.
+    pub kind: ReadKind,
+    /// Which ones.
+    pub which: Which<O>,
+    /// Are they made, changed and removed too?
+    pub written: bool,
+}
+
+/// Which things of a kind are read.
+#[derive(Clone, Copy, Debug)]
+pub enum Which<O: 'static> {
+    /// Those of these names.
+    Named(fn(&O) -> Vec<String>),
+    /// Every one.
+    All,
+}
+
+impl<O> Source<O> {
+    /// Things that are read by their names.
+    pub const fn named(kind: ReadKind, names: fn(&O) -> Vec<String>) -> Self {
+        Source { kind, which: Which::Named(names), written: false }
+    }
+    /// All things of a kind of which a cluster has a few.
+    pub const fn all(kind: ReadKind) -> Self {
+        Source { kind, which: Which::All, written: false }
+    }
+    /// The same, where they are children: made, changed and removed.
+    #[must_use]
+    pub const fn written(self) -> Self {
+        Source { written: true, ..self }
+    }
+    /// What must be allowed for it.
+    pub fn verbs(&self) -> Vec<&'static str> {
+        let read = match self.which {
+            Which::Named(_) => "get",
+            Which::All => "list",
+        };
+        let written: &[&str] = if self.written { &["create", "patch", "delete"] } else { &[] };
+        std::iter::once(read).chain(written.iter().copied()).collect()
+    }
+}
+
+/// One call to make: one thing by its name, or all of a kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Wanted {
+    /// Which kind of thing.
+    pub kind: ReadKind,
+    /// Its name; nothing for all of them.
+    pub name: Option<String>,
+}
+
+/// Every call that a look at `object` makes.
+pub fn wanted<K: Served>(object: &K::Object) -> BTreeSet<Wanted> {
+    let calls = |source: &Source<K::Object>| match source.which {
+        Which::Named(names) => names(object).into_iter().map(Some).collect(),
+        Which::All => vec![None],
+    };
+    K::READINGS.iter().flat_map(|source| calls(source).into_iter().map(|name| Wanted { kind: source.kind, name })).collect()
+}
+
+/// What was read of one thing, or of all of a kind; what holds secrets is never shown.
+type Found = Option<Arc<dyn Any + Send + Sync>>;
+
+/// All that was read at one look.
+#[derive(Clone, Default)]
+pub struct Readings(BTreeMap<Wanted, Found>);
+
+impl Readings {
+    /// Takes in what a call for one thing found.
+    pub fn took<T: Readable>(&mut self, name: String, found: Option<T>) {
+        let found: Found = found.map(|found| -> Arc<dyn Any + Send + Sync> { Arc::new(found) });
+        self.0.insert(Wanted { kind: T::KIND, name: Some(name) }, found);
+    }
+
+    /// Takes in what a call for all of a kind found.
+    pub fn took_all<T: Readable>(&mut self, found: Vec<T>) {
+        let found: Vec<Arc<T>> = found.into_iter().map(Arc::new).collect();
+        self.0.insert(Wanted { kind: T::KIND, name: None }, Some(Arc::new(found)));
+    }
+
+    /// Is this all that a look at `object` needs?
+    pub fn serve<K: Served>(&self, object: &K::Object) -> bool {
+        wanted::<K>(object).iter().all(|wanted| self.0.contains_key(wanted))
+    }
+
+    /// One thing by its name.
+    pub fn one<T: Readable>(&self, name: &str) -> Reading<T> {
+        if let Reading::Found(all) = self.all::<T>() {
+            return all.iter().find(|one| one.name_any() == name).map_or(Reading::Absent, |one| Reading::Found(one.clone()));
+        }
+        self.read(&Wanted { kind: T::KIND, name: Some(name.to_owned()) })
+    }
+
+    /// All things of a kind.
+    pub fn all<T: Readable>(&self) -> Reading<Vec<Arc<T>>> {
+        self.read(&Wanted { kind: T::KIND, name: None })
+    }
+
+    /// A child that is read, and never watched.
+    pub fn child<T: super::order::Child>(&self, name: &str) -> Reading<T> {
+        match ReadKind::of(T::KIND) {
+            Some(kind) => self.read(&Wanted { kind, name: Some(name.to_owned()) }),
+            None => Reading::Unread,
+        }
+    }
+
+    fn read<T: Send + Sync + 'static>(&self, wanted: &Wanted) -> Reading<T> {
+        match self.0.get(wanted) {
+            None => Reading::Unread,
+            Some(None) => Reading::Absent,
+            Some(Some(found)) => found.clone().downcast().map_or(Reading::Unread, Reading::Found),
+        }
+    }
+}
+
+impl fmt::Debug for Readings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let there = self.0.iter().map(|(wanted, found)| (wanted, if found.is_some() { "found" } else { "absent" }));
+        out.debug_map().entries(there).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_openapi::api::core::v1::Secret;
+    use k8s_openapi::api::storage::v1::StorageClass;
+    use serde_json::{from_value, json};
+
+    fn secret() -> Secret {
+        from_value(json!({ "metadata": { "name": "shop-app" }, "data": { "password": "aHVudGVyMg==" } })).expect("a secret")
+    }
+
+    #[test]
+    fn what_was_not_read_is_not_absent() {
+        let mut read = Readings::default();
+        assert!(matches!(read.one::<Secret>("shop-app"), Reading::Unread));
+        read.took::<Secret>("shop-app".to_owned(), None);
+        assert!(matches!(read.one::<Secret>("shop-app"), Reading::Absent));
+        assert!(matches!(read.one::<Secret>("shop-internal"), Reading::Unread));
+        read.took("shop-app".to_owned(), Some(secret()));
+        assert_eq!(read.one::<Secret>("shop-app").found(), Some(&secret()));
+        assert_eq!(read.child::<Secret>("shop-app").found(), Some(&secret()));
+    }
+
+    #[test]
+    fn who_was_not_in_a_full_list_is_absent() {
+        let mut read = Readings::default();
+        read.took_all::<StorageClass>(vec![from_value(json!({ "metadata": { "name": "fast" }, "provisioner": "p" })).expect("a class")]);
+        assert_eq!(read.one::<StorageClass>("fast").found().map(|class| class.provisioner.as_str()), Some("p"));
+        assert!(matches!(read.one::<StorageClass>("slow"), Reading::Absent));
+    }
+
+    #[test]
+    fn what_was_read_is_not_shown() {
+        let mut read = Readings::default();
+        read.took("shop-app".to_owned(), Some(secret()));
+        let shown = format!("{read:?} {:?}", read.one::<Secret>("shop-app"));
+        for value in ["hunter2", "aHVudGVyMg", "104, 117"] {
+            assert!(!shown.contains(value), "{shown}");
+        }
+        assert!(shown.contains("shop-app"));
+    }
+
+    #[test]
+    fn rights_follow_from_what_is_read() {
+        assert_eq!(Source::<()>::all(ReadKind::StorageClass).verbs(), ["list"]);
+        let secrets = Source::<()>::named(ReadKind::Secret, |()| vec!["shop-app".to_owned()]);
+        assert_eq!(secrets.verbs(), ["get"]);
+        assert_eq!(secrets.written().verbs(), ["get", "create", "patch", "delete"]);
+    }
+}

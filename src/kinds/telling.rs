@@ -1,0 +1,160 @@
+//! The status' words: for people, and the same for programs.
+
+use super::Served;
+use super::annotations::{ANSWER, PAUSED, PROTECTED, REFRESH, is_set};
+use super::intervention::Intervention;
+use super::look::{Compared, Conflict, Look};
+use super::reason::{Reason, Verb};
+use super::status::{Claim, Status, WaitingFor, conditions};
+use crate::machine::{Machine, Role, Word};
+use kube::{Resource, ResourceExt};
+use std::collections::BTreeSet;
+
+/// The longest message.
+const MESSAGE: usize = 120;
+
+/// What a kind says of an object, in its own words.
+pub trait Tells: Compared + Served {
+    /// What is so while the object is in `phase`, which asks nothing.
+    fn told(look: &Look<'_, Self>, phase: Self::Phase) -> Told;
+    /// How many pods serve.
+    fn serving(look: &Look<'_, Self>) -> i32;
+    /// Is everything ready in `phase`?
+    fn is_ready(phase: Self::Phase) -> bool;
+}
+
+/// What is so, and what is waited for.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// For people; what is too long loses its end.
+    pub message: String,
+    /// What the operator waits for.
+    pub waiting_for: Vec<WaitingFor>,
+}
+
+/// Writes message, `waitingFor` and conditions for an object that is now in `phase`.
+pub fn report<K: Tells>(status: &mut Status<K::Spec>, look: &Look<'_, K>, phase: K::Phase) {
+    let Told { message, waiting_for } = match status.intervention.as_ref().filter(|_| K::role(phase) == Role::Asks) {
+        Some(question) => Told { message: asking(question, look), waiting_for: vec![person("an answer, or another spec")] },
+        None if is_paused::<K>(phase) => Told {
+            message: typed::<K>("paused; to resume:", &look.seen.object, "annotate", &format!("{PAUSED}-")),
+            waiting_for: vec![person(&format!("the annotation {PAUSED} to be taken off"))],
+        },
+        None => K::told(look, phase),
+    };
+    status.message = Some(fitting(&message));
+    status.waiting_for = waiting_for;
+    let claims = claims(status, look, phase, &message);
+    let generation = look.seen.object.meta().generation.unwrap_or_default();
+    status.conditions = conditions(&status.conditions, claims, generation, look.seen.now);
+}
+
+/// Is `phase` the one that a pause leads to?
+fn is_paused<K: Machine>(phase: K::Phase) -> bool {
+    K::step(K::START, &BTreeSet::from([K::PAUSE])).next() == phase
+}
+
+/// A person is waited for.
+pub fn person(what: &str) -> WaitingFor {
+    WaitingFor { kind: "Person".to_owned(), name: String::new(), what: what.to_owned() }
+}
+
+/// A message that fits. A command that is cut off helps nobody, so a long one loses it whole; `waitingFor` has it.
+fn fitting(message: &str) -> String {
+    let fits = message.chars().count() <= MESSAGE;
+    let command = message.find("kubectl ").filter(|_| !fits).unwrap_or(message.len());
+    message[..command].trim_end_matches([' ', ';', ':']).chars().take(MESSAGE).collect()
+}
+
+fn asking<K: Compared>(question: &Intervention, look: &Look<'_, K>) -> String {
+    let reason = question.reason.word();
+    let answers = format!("annotate {ANSWER}={}", question.legal().replace(", ", " or "));
+    let taken = look.conflicts().next().filter(|_| question.reason == Reason::ChildConflict);
+    let Some(Conflict { child, .. }) = taken else {
+        return first_that_fits([
+            format!("{reason}: see status.intervention; change the spec, or {answers}"),
+            format!("{reason}: see status.intervention; {answers}"),
+        ]);
+    };
+    let taken = format!("{reason}: {} {} is not ours", child.kind.name(), child.name);
+    let adopt = question.answers.iter().find(|offer| offer.verb == Verb::Adopt.word());
+    let adopt = adopt.map(|_| format!("; delete it, or annotate {ANSWER}={}-{}", Verb::Adopt.word(), question.id));
+    let other = "; delete it, or use another name".to_owned();
+    first_that_fits(adopt.into_iter().chain([other]).map(|end| taken.clone() + &end))
+}
+
+/// The first text that fits; where none does, the last.
+fn first_that_fits(texts: impl IntoIterator<Item = String>) -> String {
+    let mut last = String::new();
+    for text in texts {
+        last = text;
+        if last.chars().count() <= MESSAGE {
+            break;
+        }
+    }
+    last
+}
+
+/// What is so, and the command that changes it. One that is cut off helps nobody: where both names are long, the namespace is
+/// left to the reader.
+pub fn typed<K: Served>(so: &str, object: &K::Object, verb: &str, rest: &str) -> String {
+    let placed = format!("{so} {}", command::<K>(object, verb, rest));
+    let here = placed.replacen(&format!(" -n {}", object.namespace().unwrap_or_default()), "", 1);
+    first_that_fits([placed, here])
+}
+
+/// A command about the object, as it is typed.
+fn command<K: Served>(object: &K::Object, verb: &str, rest: &str) -> String {
+    let (short, name, namespace) = (K::SHORT, object.name_any(), object.namespace().unwrap_or_default());
+    format!("kubectl {verb} {short}/{name} -n {namespace} {rest}").trim_end().to_owned()
+}
+
+fn claims<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::Phase, message: &str) -> Vec<Claim> {
+    let reason = &status.reason.clone().unwrap_or_else(|| phase.text());
+    let claim = |name, holds, reason: &str, message: &str| Claim { name, holds, reason: reason.to_owned(), message: message.to_owned() };
+    let paused = is_paused::<K>(phase);
+    // Who is paused is ready where nothing is left to be done.
+    let ready = K::is_ready(phase) || paused && look.settled && look.wanted.is_ok() && !look.refused();
+    let working = matches!(K::role(phase), Role::Works { .. });
+    let serving = K::serving(look);
+    let (available, serves) = if serving > 0 { ("PodsServe", "at least one pod serves") } else { ("NoPodServes", "no pod serves") };
+    let stalled = K::role(phase) == Role::Asks;
+    let (current, why) = up_to_date(status, look, phase);
+    let protected = is_set(&look.seen.object, PROTECTED);
+    let annotated = |set: bool| if set { "Annotated" } else { "NotAnnotated" };
+    vec![
+        claim("Ready", ready, reason, message),
+        claim("Available", serving > 0, available, serves),
+        claim("Reconciling", working, reason, if working { message } else { "nothing is under way" }),
+        claim("Stalled", stalled, reason, &status.intervention.as_ref().map_or("no question is open".to_owned(), Intervention::summary)),
+        claim("UpToDate", current == "UpToDate", current, &why),
+        claim("Paused", paused, annotated(paused), &format!("the annotation {PAUSED} decides")),
+        claim("Protected", protected, annotated(protected), &format!("the annotation {PROTECTED} decides")),
+    ]
+}
+
+fn up_to_date<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::Phase) -> (&'static str, String) {
+    let renderer = look.seen.settings.renderer;
+    let (reason, why) = if look.wanted.is_err() {
+        ("SpecInvalid", "the spec is not valid, so nothing was made of it")
+    } else if status.applied.is_none() {
+        ("NothingOrdered", "nothing was ordered yet")
+    } else if look.seen.refusal.is_some() {
+        ("Refused", "the API server refuses what was ordered")
+    } else if status.refused.is_some() {
+        ("RolledBack", "the spec asks for what was rolled back; it is tried again once it asks for something else")
+    } else if K::role(phase) == Role::Asks && !look.changes.is_empty() {
+        ("Held", "the spec is held until the open question is closed")
+    } else if is_paused::<K>(phase) && !look.changes.is_empty() {
+        ("Held", "the spec is held until the object is resumed")
+    } else if look.older_rendering().is_some() {
+        let refresh = command::<K>(&look.seen.object, "annotate", &format!("{REFRESH}={renderer} --overwrite"));
+        let stand = "this operator would render the pods otherwise; they stand until the spec changes, or until you type";
+        return ("NewerRendering", format!("{stand}: {refresh}"));
+    } else if !status.yielded.is_empty() {
+        ("Yielded", "fields that are named in status.yielded are left to another writer")
+    } else {
+        ("UpToDate", "what was ordered is what the spec asks for")
+    };
+    (reason, why.to_owned())
+}

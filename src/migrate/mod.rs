@@ -1,0 +1,112 @@
+//! EDGE: has every object written anew in the version that this release stores, what its managers own of it included, so
+//! that an older version can leave the definition. [`look`] -> [`decide`] -> [`rewrite`]; what is decided and said is pure.
+//!
+//! It keeps no record of how far it came. In which version an object is stored is seen by nobody but the API server: an
+//! object that is replaced by itself is written where its stored bytes differ, and else left as it is. So every run goes
+//! through all objects, and what an earlier one wrote costs a read. One object after another: it is in no hurry.
+
+mod decide;
+mod look;
+mod owners;
+mod rewrite;
+pub mod words;
+
+use crate::config::{MigrateStorage, reach};
+use crate::kinds::{Served, of_each};
+pub use decide::{Found, Late, Next, Passed, Version, next};
+use kube::core::{ApiResource, GroupVersionKind};
+use kube::{Client, ResourceExt};
+pub use owners::restated;
+use serde_json::Value;
+use std::process::ExitCode;
+
+/// A kind as this release knows it.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    /// The name of its definition.
+    pub definition: String,
+    /// The type of its objects, in the version that this release stores.
+    pub resource: ApiResource,
+    /// What its objects are called at the prompt.
+    pub short: String,
+    /// The fields that a manager owns through a version, as the stored one names them.
+    pub owned: fn(&Value, &str) -> Option<Value>,
+}
+
+impl Kind {
+    fn of<K: Served>() -> Self {
+        let definition = K::definition();
+        let (name, spec) = (definition.name_any(), definition.spec);
+        // Each definition of ours has one version that is stored.
+        let version = spec.versions.into_iter().find(|version| version.storage).expect("a version is stored").name;
+        let resource =
+            ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(&spec.group, &version, &spec.names.kind), &spec.names.plural);
+        Kind { definition: name, resource, short: K::SHORT.to_owned(), owned: K::owned }
+    }
+}
+
+/// An object of a user.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Name {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// What is asked at the prompt is answered at the prompt, and not in the log.
+pub async fn at_the_prompt(wish: &MigrateStorage) -> ExitCode {
+    let client = reach(wish.kubeconfig.as_deref()).await.and_then(|config| Ok(Client::try_from(config)?));
+    let said = match client {
+        Ok(client) => migrate(&client).await,
+        Err(fault) => Err(format!("Nothing was migrated: cannot reach the cluster: {fault}\n")),
+    };
+    match said {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprint!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn migrate(client: &Client) -> Result<(), String> {
+    for kind in of_each!(K: Kind => Kind::of::<K>()) {
+        print!("{}", migrate_kind(client, &kind).await?);
+    }
+    Ok(())
+}
+
+/// The definition to migrate under.
+///
+/// # Errors
+/// Why nothing can be migrated under it.
+pub fn judge(kind: &Kind, found: Option<Found>) -> Result<Found, String> {
+    let found = found.ok_or_else(|| words::no_definition(kind))?;
+    match found.versions.iter().find(|version| version.storage) {
+        Some(storage) if storage.name == kind.resource.version => Ok(found),
+        storage => Err(words::stores_another(kind, storage.map_or("none", |version| &version.name))),
+    }
+}
+
+/// Migrates one kind; gives what is to be said at the end.
+///
+/// # Errors
+/// Why it stopped, and where.
+pub async fn migrate_kind(client: &Client, kind: &Kind) -> Result<String, String> {
+    let found = judge(kind, look::definition(client, kind).await?)?;
+    let names = look::names(client, kind).await?;
+    let passed = rewrite::all(client, kind, &found, &names).await?;
+    if !passed.refused.is_empty() {
+        return Err(words::refused(kind, &found, &passed));
+    }
+    // What came since is stored as it should be, whoever wrote it; only its managers may have to be named anew.
+    let late = look::late(client, kind).await?;
+    let again: Vec<Name> = late.iter().map(|late| late.name.clone()).collect();
+    let repassed = rewrite::all(client, kind, &found, &again).await?;
+    if !repassed.refused.is_empty() {
+        return Err(words::refused(kind, &found, &repassed));
+    }
+    rewrite::shrink(client, kind, &found).await?;
+    Ok(words::finished(kind, &found, &passed, &late))
+}

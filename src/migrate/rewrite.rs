@@ -1,0 +1,83 @@
+//! Has objects written anew, one after another, and then says in the definition what they are stored in.
+
+use super::decide::{Found, Passed};
+use super::{Kind, Name, owners, words};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
+use kube::{Client, Error, ResourceExt};
+use serde_json::json;
+
+/// How often an object is read again because somebody else wrote it meanwhile.
+const TRIES: usize = 20;
+/// In one run about that many lines tell of progress, unless there are more objects than `STEP` for each.
+const LINES: usize = 20;
+/// At most that many objects go by without a line.
+const STEP: usize = 100;
+
+/// What came of one object.
+enum Outcome {
+    Written,
+    Unchanged,
+    Gone,
+    Refused(String),
+}
+
+/// Goes through all objects that are named, and tells how far it is.
+pub(super) async fn all(client: &Client, kind: &Kind, found: &Found, names: &[Name]) -> Result<Passed, String> {
+    let mut passed = Passed::default();
+    let step = (names.len() / LINES).clamp(1, STEP);
+    for (at, name) in names.iter().enumerate() {
+        match rewritten(client, kind, name).await {
+            Ok(Outcome::Written) => passed.written += 1,
+            Ok(Outcome::Unchanged) => passed.unchanged += 1,
+            Ok(Outcome::Gone) => passed.gone += 1,
+            Ok(Outcome::Refused(why)) => passed.refused.push((name.clone(), why)),
+            Err(fault) => return Err(words::stopped(kind, found, (at, names.len()), name, &fault)),
+        }
+        let done = at + 1;
+        if done % step == 0 || done == names.len() {
+            println!("{}", words::progress(kind, done, names.len()));
+        }
+    }
+    Ok(passed)
+}
+
+/// The object is replaced by itself, at the version that was read: nobody's write in between is lost.
+async fn rewritten(client: &Client, kind: &Kind, name: &Name) -> Result<Outcome, Error> {
+    let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), &name.namespace, &kind.resource);
+    for _ in 0..TRIES {
+        let Some(mut object) = api.get_opt(&name.name).await? else { return Ok(Outcome::Gone) };
+        let before = object.resource_version();
+        object.metadata.managed_fields = object.metadata.managed_fields.map(|entries| owners::restated(kind, entries));
+        match api.replace(&name.name, &PostParams::default(), &object).await {
+            Ok(after) if after.resource_version() == before => return Ok(Outcome::Unchanged),
+            Ok(_) => return Ok(Outcome::Written),
+            Err(Error::Api(status)) => match status.code {
+                404 => return Ok(Outcome::Gone),
+                409 => {}
+                422 => return Ok(Outcome::Refused(status.message.clone())),
+                _ => return Err(Error::Api(status)),
+            },
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(Outcome::Refused(format!("somebody else changed it each of the {TRIES} times that it was to be written")))
+}
+
+/// Says that nothing is stored in another version; not if the definition was changed since it was read.
+pub(super) async fn shrink(client: &Client, kind: &Kind, found: &Found) -> Result<(), String> {
+    let only = [&kind.resource.version];
+    if found.stored.iter().eq(only) {
+        return Ok(());
+    }
+    let patch = json!([
+        { "op": "test", "path": "/metadata/generation", "value": found.generation },
+        { "op": "test", "path": "/status/storedVersions", "value": found.stored },
+        { "op": "replace", "path": "/status/storedVersions", "value": only },
+    ]);
+    // A list of operations, as it is written here.
+    let patch: Patch<()> = Patch::Json(serde_json::from_value(patch).expect("the operations are a JSON patch"));
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let done = api.patch_status(&kind.definition, &PatchParams::default(), &patch).await;
+    done.map(drop).map_err(|fault| words::not_shrunk(kind, found, &fault))
+}

@@ -1,0 +1,146 @@
+//! What the operator may do, and what people may be let do: roles and their bindings.
+
+use super::manifests::{self, NAMESPACE, labels};
+use super::objects::NAME;
+use crate::kinds::children::ChildVisitor;
+use crate::kinds::of_each;
+use crate::kinds::order::{Child, ChildKind};
+use crate::kinds::reading::ReadKind;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The role for what is done in watched namespaces: all of them, or those that its bindings stand in.
+pub(super) const WATCHED: &str = "pointsman-watched";
+
+/// The role of those who may answer at the risk of data.
+const ANSWERS: &str = "pointsman-answers";
+
+/// Every role with its binding, in the order in which they are applied.
+pub(super) fn rights() -> Vec<Value> {
+    let watched = [watched_role(), binding("ClusterRole", WATCHED)];
+    let own = [role(), binding("Role", NAME), answers()];
+    [cluster_role(), binding("ClusterRole", NAME)].into_iter().chain(watched).chain(own).collect()
+}
+
+fn rule(groups: &[&str], resources: &[&str], verbs: &[&str]) -> Value {
+    json!({ "apiGroups": groups, "resources": resources, "verbs": verbs })
+}
+
+fn named(mut rule: Value, names: &[String]) -> Value {
+    rule["resourceNames"] = json!(names);
+    rule
+}
+
+/// What the operator may do everywhere, whatever it watches: keep its own two bundles, see that it is alone, and ask who may
+/// answer at the risk of data.
+fn cluster_role() -> Value {
+    let names: Vec<String> =
+        manifests::definitions().iter().filter_map(|definition| Some(definition["metadata"]["name"].as_str()?.to_owned())).collect();
+    let bundles = ["list", "watch", "patch"];
+    let rules = vec![
+        named(rule(&["apiextensions.k8s.io"], &["customresourcedefinitions"], &bundles), &names),
+        named(rule(&["admissionregistration.k8s.io"], &["validatingwebhookconfigurations"], &bundles), &[NAME.to_owned()]),
+        rule(&["apps"], &["deployments"], &["list"]),
+        rule(&["authorization.k8s.io"], &["subjectaccessreviews"], &["create"]),
+    ];
+    let rules: Vec<Value> = rules.into_iter().chain(readings(true)).collect();
+    role_of("ClusterRole", NAME, &rules)
+}
+
+/// What the operator may do in every namespace that it watches: its kinds, their children, events.
+fn watched_role() -> Value {
+    let mut rules = kinds();
+    for kind in child_kinds() {
+        // Who makes itself the owner of an object that is there, as `adopt` does, must be allowed to delete it.
+        rules.push(rule(&[kind.group()], &[kind.plural()], &["list", "watch", "create", "patch", "delete"]));
+    }
+    let pods = ChildKind::Pod;
+    rules.push(rule(&[pods.group()], &[pods.plural()], &["list", "watch", "delete"]));
+    rules.extend(readings(false));
+    rules.push(rule(&["events.k8s.io"], &["events"], &["create"]));
+    role_of("ClusterRole", WATCHED, &rules)
+}
+
+/// The kinds of children that some kind has, in the order in which they are written.
+fn child_kinds() -> BTreeSet<ChildKind> {
+    struct Types(BTreeSet<ChildKind>);
+    impl ChildVisitor for Types {
+        fn child<T: Child>(&mut self) {
+            self.0.insert(T::KIND);
+        }
+    }
+    let types = of_each!(K: Types => {
+        let mut types = Types(BTreeSet::new());
+        K::child_types(&mut types);
+        types
+    });
+    types.into_iter().flat_map(|types| types.0).collect()
+}
+
+/// What is read at every look and never watched: what is the cluster's, or what stands in namespaces.
+fn readings(the_clusters: bool) -> Vec<Value> {
+    let mut verbs: BTreeMap<ReadKind, BTreeSet<&str>> = BTreeMap::new();
+    let all = of_each!(K: Vec<(ReadKind, Vec<&'static str>)> => K::READINGS.iter().map(|source| (source.kind, source.verbs())).collect());
+    for (kind, needed) in all.into_iter().flatten() {
+        verbs.entry(kind).or_default().extend(needed);
+    }
+    let rules = verbs.into_iter().filter(|(kind, _)| kind.is_the_clusters() == the_clusters);
+    rules.map(|(kind, verbs)| rule(&[kind.group()], &[kind.plural()], &Vec::from_iter(verbs))).collect()
+}
+
+/// Of its kinds the operator writes the status, and the finalizer where a kind has one; `finalizers` is what owner references
+/// need.
+fn kinds() -> Vec<Value> {
+    let rules = of_each!(K: [Value; 3] => {
+        let spec = K::definition().spec;
+        let (group, plural) = (spec.group.as_str(), spec.names.plural);
+        [
+            rule(&[group], &[&plural], if K::FINALIZER.is_some() { &["get", "list", "watch", "patch"] } else { &["get", "list", "watch"] }),
+            rule(&[group], &[&format!("{plural}/status")], &["patch"]),
+            rule(&[group], &[&format!("{plural}/finalizers")], &["update"]),
+        ]
+    });
+    rules.into_iter().flatten().collect()
+}
+
+/// What the operator may do in its own namespace: keep its certificates, and take turns.
+fn role() -> Value {
+    let secret = named(rule(&[""], &["secrets"], &["list", "watch", "update"]), &["pointsman-certificates".to_owned()]);
+    let lease = named(rule(&["coordination.k8s.io"], &["leases"], &["get", "list", "watch", "update"]), &[NAME.to_owned()]);
+    let made = [rule(&[""], &["secrets"], &["create"]), rule(&["coordination.k8s.io"], &["leases"], &["create"])];
+    let rules: Vec<Value> = [secret, lease].into_iter().chain(made).collect();
+    role_of("Role", NAME, &rules)
+}
+
+/// For people, and bound to nobody: who may answer where data can be lost for good.
+fn answers() -> Value {
+    let rules = of_each!(K: Value => {
+        let spec = K::definition().spec;
+        rule(&[&spec.group], &[&spec.names.plural], &["answer"])
+    });
+    role_of("ClusterRole", ANSWERS, &rules)
+}
+
+fn role_of(kind: &str, name: &str, rules: &[Value]) -> Value {
+    let metadata = metadata_of(kind, name);
+    json!({ "apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": metadata, "rules": rules })
+}
+
+/// A Role and its binding stand in the operator's own namespace.
+fn metadata_of(kind: &str, name: &str) -> Value {
+    let mut metadata = json!({ "name": name, "labels": labels() });
+    if kind == "Role" {
+        metadata["namespace"] = json!(NAMESPACE);
+    }
+    metadata
+}
+
+fn binding(kind: &str, name: &str) -> Value {
+    json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": format!("{kind}Binding"),
+        "metadata": metadata_of(kind, name),
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name },
+        "subjects": [{ "kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE }],
+    })
+}

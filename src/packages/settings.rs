@@ -1,0 +1,74 @@
+//! The operator's settings as values of the chart: every flag, but for those that the manifests themselves decide.
+
+use crate::config::{Described, described};
+use serde_json::{Value, json};
+
+/// Settings that are no values: ports and names that the objects agree on, and that replicas take turns, which a roll-out
+/// needs of a single one too.
+const DECIDED: [&str; 5] = ["namespace", "kubeconfig", "webhook-bind", "metrics-bind", "leader-election"];
+
+/// Every setting that is a value.
+pub(super) fn settings() -> impl Iterator<Item = Described> {
+    described().into_iter().filter(|setting| !DECIDED.contains(&setting.name.as_str()))
+}
+
+/// The path of a setting among the values; the namespaces to watch decide more than a flag.
+pub(super) fn path(setting: &Described) -> String {
+    match setting.name.as_str() {
+        "watch-namespaces" => camel(&setting.name),
+        name => format!("settings.{}", camel(name)),
+    }
+}
+
+/// The flag's name as values are written.
+fn camel(name: &str) -> String {
+    let (first, rest) = name.split_once('-').unwrap_or((name, ""));
+    let word = |word: &str| word.chars().take(1).flat_map(char::to_uppercase).chain(word.chars().skip(1)).collect::<String>();
+    rest.split('-').map(word).fold(first.to_owned(), |name, word| name + &word)
+}
+
+/// What may be written for a setting.
+pub(super) fn schema(setting: &Described) -> Value {
+    let text = json!({ "type": "string", "minLength": 1 });
+    match setting.value {
+        _ if setting.many => json!({ "type": "array", "items": text }),
+        "COUNT" => json!({ "type": "integer", "minimum": 1 }),
+        "BOOL" => json!({ "type": "boolean" }),
+        "RATE" => json!({ "type": "number", "exclusiveMinimum": 0 }),
+        _ if !setting.words.is_empty() => json!({ "enum": setting.words }),
+        _ => text,
+    }
+}
+
+/// Is this environment variable of the operator's container a setting?
+pub(super) fn is_setting(variable: &Value) -> bool {
+    described().iter().any(|setting| variable["name"] == setting.environment)
+}
+
+/// What the container's environment says of a setting.
+pub(super) fn said(setting: &Described, environment: &Value) -> Option<Value> {
+    let mut variables = environment.as_array().into_iter().flatten();
+    variables.find(|variable| variable["name"] == setting.environment).map(|variable| variable["value"].clone())
+}
+
+/// The container's environment variables as a template: those that it has anyway come first.
+pub(super) fn variables(environment: &Value) -> String {
+    let (first, then): (Vec<_>, Vec<_>) = settings().partition(|setting| said(setting, environment).is_some());
+    first.iter().chain(&then).map(variable).collect()
+}
+
+fn variable(setting: &Described) -> String {
+    let (value, name) = (format!(".Values.{}", path(setting)), &setting.environment);
+    // An empty list is no setting; all else is one where it is given, false and 0 too.
+    let (given, text) = if setting.many {
+        (value.clone(), format!(r#"join "," {value}"#))
+    } else {
+        (format!(r#"not (kindIs "invalid" {value})"#), text(setting, &value))
+    };
+    format!("{{{{- if {given} }}}}\n- name: {name}\n  value: {{{{ {text} | quote }}}}\n{{{{- end }}}}\n")
+}
+
+/// A large number would be written with an exponent.
+fn text(setting: &Described, value: &str) -> String {
+    if matches!(setting.value, "COUNT" | "RATE") { format!("toJson {value}") } else { value.to_owned() }
+}

@@ -1,0 +1,231 @@
+//! What the program is made of, and in which order its parts end.
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, join_all};
+use k8s_openapi::api::authorization::v1::ResourceAttributes;
+use pointsman::admission::risk::{MayAnswer, Question};
+use pointsman::admission::{Find, Missing, Survey, Webhooks, tls};
+use pointsman::config::Config;
+use pointsman::controller::Controller;
+use pointsman::controller::access::Access;
+use pointsman::controller::alone::alone;
+use pointsman::controller::certificates::Certificates;
+use pointsman::controller::clients::{Clients, Fault, clients};
+use pointsman::controller::lease::{Candidate, Leadership, Term, lead_alone};
+use pointsman::kinds::{Served, Visitor, visit};
+use pointsman::telemetry::scrape;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{sleep, timeout};
+
+/// How long looks that run may take to end before another replica's turn comes: its writes would be held back anyway.
+const LOOKS: Duration = Duration::from_secs(10);
+/// The same, and the Lease given back.
+const REST: Duration = Duration::from_secs(15);
+/// How long reviews that run may take to end. With the above it is less than the pod is given.
+const CLOSE: Duration = Duration::from_secs(12);
+
+/// How far the end has come; each step is a part of the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    /// It runs.
+    Running,
+    /// It is not ready any more, and no look begins; reviews are answered.
+    Stopping,
+    /// No look runs any more: another replica may have its turn.
+    Resting,
+    /// No connection is accepted any more; reviews that run are answered.
+    Closing,
+}
+
+/// Runs until `stop`, or until a part ends by itself.
+///
+/// # Errors
+/// What kept it from starting, or what ended by itself.
+pub async fn run(config: &Config, stop: impl Future<Output = ()>) -> Result<(), Fault> {
+    let term = watch::Sender::new(Term::Outside);
+    let leadership = Leadership::of(&term);
+    let clients = clients(config, leadership.clone()).await?;
+    tokio::pin!(stop);
+    tokio::select! {
+        alone = alone(&clients.looks, &config.namespace) => alone?,
+        () = &mut stop => return Ok(()),
+    }
+    let mut parts = Parts {
+        webhooks: Webhooks::new(&config.watch_namespaces, may_answer(clients.access.clone())),
+        censuses: Vec::new(),
+        clients,
+        config,
+        leadership,
+        stage: watch::Sender::new(Stage::Running),
+        turn: JoinSet::new(),
+        looks: JoinSet::new(),
+        servers: JoinSet::new(),
+        listed: Vec::new(),
+    };
+    visit(&mut parts);
+    parts.serve()?;
+    parts.compete(term);
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), namespace = config.namespace, "pointsman runs");
+    parts.until(stop).await
+}
+
+/// Who may answer a question at the risk of data: who may `answer` the object's resource.
+fn may_answer(access: Access) -> MayAnswer {
+    Arc::new(move |asked: Question| {
+        let attributes = ResourceAttributes {
+            verb: Some("answer".to_owned()),
+            group: Some(asked.group),
+            resource: Some(asked.resource),
+            namespace: Some(asked.namespace),
+            name: Some(asked.name),
+            ..ResourceAttributes::default()
+        };
+        access.clone().may(asked.user, attributes).boxed()
+    })
+}
+
+/// What is started, one kind after another.
+struct Parts<'a> {
+    clients: Clients,
+    config: &'a Config,
+    leadership: Leadership,
+    stage: watch::Sender<Stage>,
+    /// The part in the election.
+    turn: JoinSet<Result<(), Fault>>,
+    /// What has to have ended before another replica may have its turn.
+    looks: JoinSet<Result<(), Fault>>,
+    /// What goes on until the very end.
+    servers: JoinSet<Result<(), Fault>>,
+    webhooks: Webhooks,
+    /// What is told of objects at a scrape.
+    censuses: Vec<Arc<dyn scrape::Census>>,
+    listed: Vec<BoxFuture<'static, ()>>,
+}
+
+impl Visitor for Parts<'_> {
+    fn kind<K: Served>(&mut self) {
+        let (controller, watches) = Controller::<K>::new(self.clients.looks.clone(), self.config, self.leadership.clone());
+        let objects = controller.objects();
+        self.censuses.push(controller.census(self.leadership.clone()));
+        let find: Find<K> = {
+            let objects = objects.clone();
+            Arc::new(move |namespace, name| {
+                let objects = objects.clone();
+                async move { objects.find(&namespace, &name).await }.boxed()
+            })
+        };
+        let survey: Survey<K> = {
+            let objects = objects.clone();
+            Arc::new(move |object| {
+                let objects = objects.clone();
+                async move { objects.ground(&object).await }.boxed()
+            })
+        };
+        self.listed.push(async move { objects.listed().await }.boxed());
+        let (leadership, stopping, closing) = (self.leadership.clone(), self.reached(Stage::Stopping), self.reached(Stage::Closing));
+        self.looks.spawn(async move {
+            controller.run(async move { leadership.begun().await }, stopping).await;
+            Ok(())
+        });
+        self.servers.spawn(async move {
+            tokio::select! {
+                never = watches.run() => match never {},
+                () = closing => Ok(()),
+            }
+        });
+        let settings = self.config.kinds[K::PATH].clone();
+        self.webhooks.kind::<K>(settings, find, survey);
+    }
+}
+
+impl Parts<'_> {
+    fn serve(&mut self) -> Result<(), Fault> {
+        let certificates =
+            Certificates::new(self.clients.looks.clone(), &self.config.namespace, self.config.certificates, self.leadership.clone())?;
+        let listener =
+            tls::bind(self.config.webhook_bind).map_err(|fault| format!("cannot listen on {}: {fault}", self.config.webhook_bind))?;
+        let metrics =
+            tls::bind(self.config.metrics_bind).map_err(|fault| format!("cannot listen on {}: {fault}", self.config.metrics_bind))?;
+        let metrics = tokio::net::TcpListener::from_std(metrics)?;
+        let (stage, unsettled) = (self.stage.subscribe(), certificates.missing());
+        let parting = move || *stage.borrow() > Stage::Running;
+        let missing: Missing = {
+            let parting = parting.clone();
+            Arc::new(move || if parting() { vec!["told to stop".to_owned()] } else { unsettled() })
+        };
+        let router = tls::parting(self.webhooks.router(missing), parting);
+        let serving = certificates.serving();
+        let closing = [(); 3].map(|()| self.reached(Stage::Closing));
+        let [webhooks_close, metrics_close, certificates_close] = closing;
+        self.servers.spawn(async { Ok(tls::serve(listener, router, serving, webhooks_close).await?) });
+        let scraped = scrape::router(std::mem::take(&mut self.censuses));
+        self.servers.spawn(async { Ok(axum::serve(metrics, scraped).with_graceful_shutdown(metrics_close).await?) });
+        self.servers.spawn(async {
+            certificates.run(certificates_close).await;
+            Ok(())
+        });
+        Ok(())
+    }
+
+    fn compete(&mut self, term: watch::Sender<Term>) {
+        let resting = self.reached(Stage::Resting);
+        if !self.config.leader_election {
+            self.turn.spawn(async {
+                lead_alone(term, resting).await;
+                Ok(())
+            });
+            return;
+        }
+        let candidate = Candidate::new(self.clients.lease.clone(), self.config, term);
+        let warm = join_all(std::mem::take(&mut self.listed)).map(drop);
+        self.turn.spawn(async { Ok(candidate.run(warm, resting).await?) });
+    }
+
+    /// Runs until `stop`, or until a part ends by itself; then ends everything in its order.
+    async fn until(mut self, stop: impl Future<Output = ()>) -> Result<(), Fault> {
+        let ended = tokio::select! {
+            () = stop => Ok(()),
+            Some(ended) = self.turn.join_next() => Err(reason(ended)),
+            Some(ended) = self.looks.join_next() => Err(reason(ended)),
+            Some(ended) = self.servers.join_next() => Err(reason(ended)),
+        };
+        match &ended {
+            Ok(()) => tracing::info!("told to stop"),
+            Err(fault) => tracing::error!(%fault, "a part ended, so the whole ends"),
+        }
+        self.stage.send_replace(Stage::Stopping);
+        let rest = async {
+            if timeout(LOOKS, all(&mut self.looks)).await.is_err() {
+                tracing::warn!("looks that did not end within {LOOKS:?} are given up");
+            }
+            self.stage.send_replace(Stage::Resting);
+            all(&mut self.turn).await;
+        };
+        // The API server and the nodes learn late that this pod is not to be called any more.
+        let (rested, ()) = tokio::join!(timeout(REST, rest), sleep(self.config.shutdown_delay));
+        self.stage.send_replace(Stage::Closing);
+        let closed = timeout(CLOSE, all(&mut self.servers)).await;
+        rested.and(closed).map_err(|_| "not everything ended in time")?;
+        ended
+    }
+
+    fn reached(&self, wanted: Stage) -> impl Future<Output = ()> + Send + use<> {
+        let mut stage = self.stage.subscribe();
+        async move {
+            // A sender that is gone is the end as well.
+            let _ = stage.wait_for(|stage| *stage >= wanted).await;
+        }
+    }
+}
+
+async fn all(tasks: &mut JoinSet<Result<(), Fault>>) {
+    while tasks.join_next().await.is_some() {}
+}
+
+/// Nothing may end by itself.
+fn reason(ended: Result<Result<(), Fault>, JoinError>) -> Fault {
+    ended.map_err(Fault::from).and_then(|ended| ended).err().unwrap_or_else(|| "a part of the program ended".into())
+}

@@ -1,0 +1,112 @@
+//! What of an installation is in the cluster, and which objects of users.
+
+use super::{Definition, Found, Object, Part};
+use crate::kinds::annotations::{PREFIX, PROTECTED, is_set};
+use crate::packages::{monitoring, objects};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, ListParams};
+use kube::core::PartialObjectMeta;
+use kube::error::DiscoveryError;
+use kube::{Client, Error, ResourceExt, discovery};
+use serde_json::json;
+
+/// On everything that was installed.
+const OURS: &str = "app.kubernetes.io/name=pointsman,app.kubernetes.io/part-of=pointsman";
+
+/// What goes first: what could refuse the rest while nobody answers, then what acts.
+const FIRST: [&str; 4] = ["ValidatingWebhookConfiguration", "ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy", "Deployment"];
+
+/// Looks at everything that is labelled as an installation's, and at the objects of its definitions.
+pub(super) async fn look(client: &Client) -> Result<Found, String> {
+    let mut found = Found::default();
+    for kind in types() {
+        let Some(resource) = resource(client, &kind).await? else { continue };
+        if kind.kind == "CustomResourceDefinition" {
+            found.definitions = definitions(client, &resource).await?;
+        } else {
+            found.parts.extend(labelled(client, &resource).await?);
+        }
+    }
+    Ok(found)
+}
+
+/// The types of the list, of what may have been added to it, and of the Secret that the operator makes for itself, in the
+/// order in which they go.
+fn types() -> Vec<GroupVersionKind> {
+    let secret = json!({ "apiVersion": "v1", "kind": "Secret" });
+    let mut types: Vec<GroupVersionKind> = Vec::new();
+    for object in objects().iter().chain(&monitoring()).rev().chain([&secret]) {
+        let (version, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
+        let (group, version) = version.split_once('/').unwrap_or(("", &version));
+        let kind = GroupVersionKind::gvk(group, version, &kind);
+        if !types.contains(&kind) {
+            types.push(kind);
+        }
+    }
+    types.sort_by_key(|kind| FIRST.iter().position(|first| kind.kind == *first).unwrap_or(FIRST.len()));
+    types
+}
+
+fn text(value: &serde_json::Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The type as this cluster serves it; nothing where it does not.
+async fn resource(client: &Client, kind: &GroupVersionKind) -> Result<Option<ApiResource>, String> {
+    match discovery::pinned_kind(client, kind).await {
+        Ok((resource, _)) => Ok(Some(resource)),
+        Err(Error::Discovery(DiscoveryError::MissingKind(_) | DiscoveryError::MissingApiGroup(_))) => Ok(None),
+        Err(Error::Api(status)) if status.code == 404 => Ok(None),
+        Err(fault) => Err(format!("Nothing was removed: cannot ask the cluster for {}: {fault}\n", kind.kind)),
+    }
+}
+
+async fn labelled(client: &Client, resource: &ApiResource) -> Result<Vec<Part>, String> {
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), resource);
+    let found = api.list_metadata(&ListParams::default().labels(OURS)).await;
+    let found = found.map_err(|fault| format!("Nothing was removed: cannot list {}: {fault}\n", resource.plural))?;
+    Ok(found.items.iter().map(|object| part(resource, object)).collect())
+}
+
+fn part(resource: &ApiResource, object: &impl ResourceExt) -> Part {
+    let annotation = |name: &str| object.annotations().get(name).cloned();
+    Part {
+        resource: resource.clone(),
+        namespace: object.namespace(),
+        name: object.name_any(),
+        uid: object.uid().unwrap_or_default(),
+        release: annotation("meta.helm.sh/release-name").zip(annotation("meta.helm.sh/release-namespace")),
+    }
+}
+
+async fn definitions(client: &Client, resource: &ApiResource) -> Result<Vec<Definition>, String> {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let found = api.list(&ListParams::default().labels(OURS)).await;
+    let mut definitions = Vec::new();
+    for one in found.map_err(|fault| format!("Nothing was removed: cannot list definitions: {fault}\n"))? {
+        let (spec, names) = (&one.spec, &one.spec.names);
+        let version = spec.versions.iter().find(|version| version.storage).map(|version| version.name.as_str()).unwrap_or_default();
+        let kind = GroupVersionKind::gvk(&spec.group, version, &names.kind);
+        let objects = ApiResource::from_gvk_with_plural(&kind, &names.plural);
+        let short = names.short_names.iter().flatten().next().unwrap_or(&names.plural).clone();
+        let listed = users(client, &objects).await;
+        definitions.push(Definition { part: part(resource, &one), resource: objects, short, objects: listed });
+    }
+    Ok(definitions)
+}
+
+/// Every object of a definition; an error is kept, since it says that nobody knows what would go.
+pub(super) async fn users(client: &Client, resource: &ApiResource) -> Result<Vec<Object>, String> {
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), resource);
+    let listed = api.list_metadata(&ListParams::default()).await;
+    let listed = listed.map_err(|fault| if let Error::Api(status) = fault { status.message.clone() } else { fault.to_string() })?;
+    let object = |object: &PartialObjectMeta<DynamicObject>| Object {
+        namespace: object.namespace().unwrap_or_default(),
+        name: object.name_any(),
+        uid: object.uid().unwrap_or_default(),
+        finalizers: object.finalizers().join(", "),
+        held: object.finalizers().iter().any(|finalizer| finalizer.starts_with(PREFIX)),
+        protected: is_set(object, PROTECTED),
+    };
+    Ok(listed.items.iter().map(object).collect())
+}

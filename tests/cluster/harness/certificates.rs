@@ -1,0 +1,41 @@
+//! The keys that are stored, and who believes them.
+
+use super::{DEFINITION, WEBHOOK, kubectl};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+/// The Secret, with its namespace, as kubectl takes it.
+pub const SECRET: [&str; 4] = ["--namespace", "pointsman-system", "secret", "pointsman-certificates"];
+
+/// Does something to the Secret: `patch`, with its arguments.
+pub fn secret(verb: &str, arguments: &[&str]) -> String {
+    let [namespace, of, secret, name] = SECRET;
+    kubectl(&[&[namespace, of, verb, secret, name], arguments].concat()).ok()
+}
+
+/// One part of the Secret, as it is encoded there; empty where there is none.
+pub fn stored(key: &str) -> String {
+    secret("get", &["--ignore-not-found", "--output", &format!("jsonpath={{.data.{}}}", key.replace('.', "\\."))])
+}
+
+/// What such a part says; empty where it is no encoded text.
+pub fn text(encoded: &str) -> String {
+    String::from_utf8(BASE64_STANDARD.decode(encoded).unwrap_or_default()).unwrap_or_default()
+}
+
+/// The bundles of the definition and of the webhook.
+pub fn believed() -> [String; 2] {
+    let bundle = |object: &str, path: &str| text(&kubectl(&["get", object, "--output", &format!("jsonpath={path}")]).ok());
+    [bundle(DEFINITION, "{.spec.conversion.webhook.clientConfig.caBundle}"), bundle(WEBHOOK, "{.webhooks[0].clientConfig.caBundle}")]
+}
+
+/// The certificate that is presented there.
+pub fn presented(address: &str) -> String {
+    super::bash(&format!("openssl s_client -connect {address} -servername localhost </dev/null 2>/dev/null | openssl x509")).out
+}
+
+/// Where the operator's process listens.
+pub fn address() -> String {
+    let offset = std::env::var("POINTSMAN_BED_OFFSET").map_or(0, |offset| offset.parse::<u16>().unwrap());
+    format!("127.0.0.1:{}", 9443 + offset)
+}

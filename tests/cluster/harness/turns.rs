@@ -1,0 +1,70 @@
+//! Which tests run at once: first those that others may run beside, a few at a time; then, one after another, those that hold
+//! the cluster for themselves. So nobody waits for the slowest of a few again and again.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// More would keep the machine busy for longer than the operator's deadlines last.
+const AT_ONCE: usize = 5;
+
+#[derive(Debug)]
+struct Cluster {
+    waiting: usize,
+    shared: usize,
+    alone: bool,
+}
+
+static CLUSTER: Mutex<Cluster> = Mutex::new(Cluster { waiting: 0, shared: 0, alone: false });
+static CHANGED: Condvar = Condvar::new();
+
+/// A turn that others share.
+#[derive(Debug)]
+pub struct Shared(Instant);
+
+/// A turn of one's own.
+#[derive(Debug)]
+pub struct Alone(Instant);
+
+/// Held by a test that others may run beside.
+pub fn shared() -> Shared {
+    let mut cluster = cluster();
+    cluster.waiting += 1;
+    let mut cluster = wait_while(cluster, |cluster| cluster.alone || cluster.shared == AT_ONCE);
+    cluster.waiting -= 1;
+    cluster.shared += 1;
+    Shared(Instant::now())
+}
+
+/// Held by a test that stops the operator or counts its writes.
+pub fn alone() -> Alone {
+    let mut cluster = wait_while(cluster(), |cluster| cluster.alone || cluster.shared + cluster.waiting > 0);
+    cluster.alone = true;
+    Alone(Instant::now())
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        cluster().shared -= 1;
+        over("beside others", self.0);
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        cluster().alone = false;
+        over("alone", self.0);
+    }
+}
+
+fn over(how: &str, began: Instant) {
+    CHANGED.notify_all();
+    println!("ran {how} for {} s", began.elapsed().as_secs());
+}
+
+fn cluster() -> MutexGuard<'static, Cluster> {
+    CLUSTER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn wait_while(cluster: MutexGuard<'static, Cluster>, waits: impl Fn(&Cluster) -> bool) -> MutexGuard<'static, Cluster> {
+    CHANGED.wait_while(cluster, |cluster| waits(cluster)).unwrap_or_else(PoisonError::into_inner)
+}

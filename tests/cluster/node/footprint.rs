@@ -1,0 +1,40 @@
+//! What the operator costs where there is nothing to do.
+
+use super::turns::{process_of, replicas, two_ready};
+use crate::harness::{alone, eventually, kubectl, operator};
+use serde_json::Value;
+
+const MB: f64 = 1e6;
+
+/// What a process holds in memory, its own code included.
+fn resident(pid: &str) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let field = |name: &str| -> f64 {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() * 1024.0
+    };
+    println!("resident {:.1} MB, of them {:.1} MB that are no code", field("VmRSS:") / MB, field("RssAnon:") / MB);
+    field("VmRSS:")
+}
+
+#[test]
+fn an_image_and_an_idle_replica_are_small() {
+    let _turn = alone();
+    operator(&["restart"]);
+    two_ready();
+    eventually(60, "there is no object", || kubectl(&["get", "mc", "--all-namespaces", "--output=name"]).ok().is_empty());
+    let nodes: Value = serde_json::from_str(&kubectl(&["get", "nodes", "--output=json"]).ok()).unwrap();
+    let pod: Value =
+        serde_json::from_str(&kubectl(&["--namespace", "pointsman-system", "get", "deployment", "pointsman", "--output=json"]).ok())
+            .unwrap();
+    let image = &pod["spec"]["template"]["spec"]["containers"][0]["image"];
+    let images = nodes["items"][0]["status"]["images"].as_array().unwrap();
+    let ours = images.iter().find(|one| one["names"].as_array().unwrap().contains(image)).unwrap_or_else(|| panic!("{image} {images:?}"));
+    let size = ours["sizeBytes"].as_f64().unwrap();
+    println!("image {:.1} MB", size / MB);
+    assert!(size < 20.0 * MB);
+    for (pod, _) in replicas() {
+        let memory = resident(&process_of(&pod));
+        assert!(memory < 20.0 * MB, "{pod}: {memory}");
+    }
+}

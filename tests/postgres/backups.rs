@@ -1,0 +1,258 @@
+//! Dumps that are read back, and restores that equal their source.
+
+use std::fs;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::pods::Server;
+use crate::world::{APP_PASSWORD, World, said};
+
+/// Something of everything that a dump can forget.
+const CONTENT: &str = r#"
+CREATE ROLE "ro'le ""x"" GRANTED BY y" NOLOGIN CREATEDB;
+COMMENT ON ROLE "ro'le ""x"" GRANTED BY y" IS E'two\nCREATE ROLE postgres;\nlines';
+CREATE ROLE reader LOGIN PASSWORD 'read;er' CONNECTION LIMIT 3;
+CREATE ROLE staff;
+GRANT staff TO reader WITH ADMIN OPTION;
+GRANT pg_read_all_data TO staff;
+GRANT "ro'le ""x"" GRANTED BY y" TO app;
+ALTER ROLE reader SET work_mem = '5MB';
+ALTER ROLE reader IN DATABASE shop SET statement_timeout = '7s';
+ALTER DATABASE shop SET search_path = 'public', 'sales';
+ALTER DATABASE shop CONNECTION LIMIT 17;
+COMMENT ON DATABASE shop IS 'it''s ours';
+GRANT CONNECT ON DATABASE shop TO reader;
+CREATE SCHEMA sales AUTHORIZATION app;
+CREATE TABLE sales.orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "what? ü" text, data jsonb, tenant name DEFAULT current_user);
+INSERT INTO sales.orders ("what? ü", data) SELECT 'öre ' || n || E'\n\\.', jsonb_build_object('n', n) FROM generate_series(1, 2000) n;
+CREATE INDEX ON sales.orders USING gin (data);
+CREATE UNLOGGED TABLE sales.hot AS SELECT n FROM generate_series(1, 100) n;
+ALTER TABLE sales.orders ENABLE ROW LEVEL SECURITY;
+ALTER TABLE sales.orders FORCE ROW LEVEL SECURITY;
+CREATE POLICY own ON sales.orders USING (tenant = current_user);
+GRANT SELECT ON sales.orders TO reader;
+ALTER DEFAULT PRIVILEGES FOR ROLE app IN SCHEMA sales GRANT SELECT ON TABLES TO reader;
+CREATE SEQUENCE sales.numbers INCREMENT 7;
+SELECT setval('sales.numbers', 777);
+ALTER TABLE sales.hot OWNER TO app;
+CREATE VIEW sales.many WITH (security_barrier) AS SELECT count(*) FROM sales.orders;
+CREATE FUNCTION sales.f() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN NULL; END $$;
+CREATE EVENT TRIGGER watch ON ddl_command_end EXECUTE FUNCTION sales.f();
+SELECT lo_put(lo_create(4711), 0, decode(repeat('00ff', 5000), 'hex'));
+ALTER LARGE OBJECT 4711 OWNER TO app;
+CREATE PUBLICATION all_of_it FOR ALL TABLES;
+"#;
+
+/// What is compared beside the schema.
+const ROLES: &str = "SELECT string_agg(r::text, E'\n' ORDER BY r::text) FROM (SELECT rolname, rolsuper, rolinherit, rolcreaterole, rolcreatedb,
+    rolcanlogin, rolreplication, rolconnlimit, rolpassword, rolbypassrls, shobj_description(oid, 'pg_authid') FROM pg_authid
+    WHERE rolname NOT LIKE 'pg\\_%' AND rolname NOT IN ('postgres', 'pointsman_replication', 'app')
+    UNION ALL SELECT roleid::regrole::name, admin_option, false, false, false, false, false, 0, member::regrole::text, false, '' FROM pg_auth_members
+    UNION ALL SELECT setrole::text::regrole::name, false, false, false, false, false, false, 0, setconfig::text, false,
+        (SELECT coalesce(max('in a database'), '') FROM pg_database WHERE oid = setdatabase) FROM pg_db_role_setting WHERE setrole <> 0) r";
+
+const ROWS: &str = "SELECT string_agg(digest, ' ') FROM (
+    SELECT 'orders' || count(*) || bit_xor(('x' || substr(md5(t::text), 1, 16))::bit(64)::bigint) FROM sales.orders t
+    UNION ALL SELECT 'hot' || count(*) || bit_xor(('x' || substr(md5(t::text), 1, 16))::bit(64)::bigint) FROM sales.hot t
+    UNION ALL SELECT 'numbers' || last_value || is_called FROM sales.numbers
+    UNION ALL SELECT 'identity' || last_value FROM sales.orders_id_seq
+    UNION ALL SELECT 'large' || oid || md5(lo_get(oid)) || lomowner::regrole FROM pg_largeobject_metadata
+    UNION ALL SELECT 'extensions' || string_agg(extname || extversion, ',' ORDER BY extname) FROM pg_extension) d(digest)";
+
+fn filled() -> (World, Server) {
+    let world = World::new();
+    let primary = world.primary();
+    world.job("init.sh").with("POINTSMAN_EXTENSIONS", "pg_trgm\nhstore").done();
+    primary.sql_in("shop", CONTENT);
+    (world, primary)
+}
+
+fn schema(world: &World, database: &str) -> String {
+    let client = world.client("postgres", crate::world::SUPERUSER_PASSWORD, database);
+    let mut dump = Command::new(client.get_program());
+    dump.arg(client.get_args().next().expect("the root")).args([
+        "sh",
+        "-c",
+        "exec /usr/lib/postgresql/*/bin/pg_dump --schema-only --create",
+    ]);
+    dump.env_clear().envs(client.get_envs().filter_map(|(key, value)| Some((key, value?))));
+    let text = said(dump.output().expect("pg_dump"));
+    text.lines().filter(|line| !line.starts_with("\\restrict") && !line.starts_with("\\unrestrict")).collect::<Vec<_>>().join("\n")
+}
+
+fn field<'a>(answer: &'a str, key: &str) -> &'a str {
+    answer.split(' ').find_map(|part| part.strip_prefix(key)?.strip_prefix('=')).expect("the field")
+}
+
+fn folders(backups: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(backups).expect("backups").map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+    names.retain(|name| name != ".lock");
+    names.sort();
+    names
+}
+
+#[test]
+fn a_restore_equals_its_source() {
+    let (source, primary) = filled();
+    let snapshot = source.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").done();
+    let before = (schema(&source, "shop"), primary.sql_in("shop", ROWS), primary.sql_in("shop", ROLES));
+    let target = World::new();
+    let restored = target.primary();
+    let restore = |name: &str| target.job("restore.sh").backups(&source.folder.join("backups")).with("POINTSMAN_DATABASE", name);
+    let answer = restore("shop").done();
+    assert_eq!(field(&answer, "sha256"), field(&snapshot, "sha256"));
+    target.job("init.sh").with("POINTSMAN_EXTENSIONS", "pg_trgm\nhstore").done();
+    assert_eq!(schema(&target, "shop"), before.0);
+    assert_eq!(restored.sql_in("shop", ROWS), before.1);
+    assert_eq!(restored.sql_in("shop", ROLES), before.2);
+    println!("{} lines of schema are equal", before.0.lines().count());
+    // The roles of this server are its own still, and the application comes in.
+    target.job("generation.sh").with("POINTSMAN_PEERS", "0=db-0").done();
+    assert_eq!(
+        said(target.client("app", APP_PASSWORD, "shop").args(["-c", "SELECT count(*) FROM sales.hot"]).output().expect("psql")),
+        "100"
+    );
+    assert_eq!(said(target.client("reader", "read;er", "shop").args(["-c", "SHOW statement_timeout"]).output().expect("psql")), "7s");
+    // A second run finds it done, and does nothing.
+    restored.sql_in("shop", "CREATE TABLE since ()");
+    restore("shop").done();
+    assert_eq!(restored.sql_in("shop", "SELECT count(*) FROM pg_tables WHERE tablename = 'since'"), "1");
+}
+
+#[test]
+fn a_restore_goes_by_another_name_and_a_half_one_is_begun_anew() {
+    let (source, _primary) = filled();
+    source.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").done();
+    let target = World::new();
+    let restored = target.primary();
+    let restore = || target.job("restore.sh").backups(&source.folder.join("backups")).with("POINTSMAN_DATABASE", "an-other");
+    restore()
+        .program("pg_restore", "/pointsman/programs/pg_restore \"$@\" --schema-only && echo 'error: the node went away' >&2; exit 1")
+        .fails("FAILED");
+    assert_eq!(restored.sql("SELECT count(*) FROM pg_database WHERE datname = 'shop'"), "1");
+    restore().done();
+    assert_eq!(
+        restored.sql("SELECT string_agg(datname, ' ' ORDER BY datname) FROM pg_database WHERE NOT datistemplate"),
+        "an-other postgres"
+    );
+    assert_eq!(restored.sql_in("an-other", "SELECT count(*) FROM sales.orders"), "2000");
+    assert_eq!(said(target.client("reader", "read;er", "an-other").args(["-c", "SHOW statement_timeout"]).output().expect("psql")), "7s");
+    // A database that no restore began is nobody's to drop.
+    target.job("restore.sh").backups(&source.folder.join("backups")).with("POINTSMAN_DATABASE", "shop").done();
+    restored.sql("DROP DATABASE shop");
+    restored.sql("CREATE DATABASE shop");
+    target.job("restore.sh").backups(&source.folder.join("backups")).with("POINTSMAN_DATABASE", "third").fails("DATABASE_EXISTS");
+}
+
+#[test]
+fn a_dump_that_was_damaged_is_noticed_when_it_is_made() {
+    let (world, _primary) = filled();
+    let dump = || world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot");
+    let kept = dump().done();
+    let kept = field(&kept, "folder");
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    // The program writes rubbish; the volume loses or changes a byte.
+    let flip = "/pointsman/programs/pg_dump \"$@\" >/pointsman/run/d; printf '\\x5a' | dd of=/pointsman/run/d bs=1 seek=$(($(wc -c </pointsman/run/d) * 2 / 3)) conv=notrunc status=none; cat /pointsman/run/d";
+    dump().program("pg_dump", flip).fails("FAILED");
+    let cut = "/pointsman/programs/pg_dump \"$@\" | head -c 20000; exit 0";
+    dump().program("pg_dump", cut).fails("FAILED");
+    let lost = "/pointsman/programs/tee \"$@\"; for last; do :; done; truncate -s -1 \"$last\"";
+    dump().program("tee", lost).fails("DAMAGED");
+    let changed =
+        "/pointsman/programs/tee \"$@\"; for last; do :; done; printf '\\x5a' | dd of=\"$last\" bs=1 seek=100 conv=notrunc status=none";
+    dump().program("tee", changed).fails("DAMAGED");
+    assert_eq!(folders(&world.folder.join("backups")), [kept]);
+}
+
+#[test]
+fn a_dump_that_was_damaged_later_is_not_restored() {
+    let (world, _primary) = filled();
+    let answer = world.job("dump.sh").done();
+    let folder = world.folder.join("backups").join(field(&answer, "folder"));
+    let target = World::new();
+    let _restored = target.primary();
+    let restore = || target.job("restore.sh").backups(&world.folder.join("backups"));
+    for file in ["database.dump", "roles.sql", "about"] {
+        let mut bytes = fs::read(folder.join(file)).expect("a file");
+        let at = bytes.len() / 2;
+        bytes[at] ^= 1;
+        fs::write(folder.join(file), &bytes).expect("a file");
+        restore().fails("DAMAGED");
+        bytes[at] ^= 1;
+        fs::write(folder.join(file), &bytes).expect("a file");
+    }
+    restore().with("POINTSMAN_FOLDER", "backup-20200101T000000Z").fails("NO_BACKUP");
+    restore().with("POINTSMAN_FOLDER", "../secrets").fails("NO_BACKUP");
+    fs::remove_file(folder.join("SHA256SUMS")).expect("a file");
+    restore().fails("DAMAGED");
+    target.job("restore.sh").fails("NO_BACKUP");
+}
+
+/// A volume of a size of its own.
+struct Small(PathBuf);
+
+impl Small {
+    fn new(world: &World, size: &str) -> Self {
+        let folder = world.folder.join("small");
+        fs::create_dir(&folder).expect("a folder");
+        let options = format!("size={size},mode=2775,uid=0,gid=999");
+        assert!(Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&folder).status().expect("mount").success());
+        chown(&folder, Some(999), Some(999)).expect("root");
+        Self(folder)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_volume_fails_cleanly_and_keeps_the_old_dumps() {
+    let (world, primary) = filled();
+    let small = Small::new(&world, "1m");
+    let dump = || world.job("dump.sh").backups(&small.0).with("POINTSMAN_RETAIN", "1");
+    let kept = dump().done();
+    let kept = field(&kept, "folder").to_owned();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    primary.sql_in("shop", "CREATE TABLE noise AS SELECT md5(n::text) || md5((-n)::text) AS noise FROM generate_series(1, 60000) n");
+    dump().fails("NO_SPACE");
+    assert_eq!(folders(&small.0), [kept.as_str()]);
+    primary.sql_in("shop", "DROP TABLE noise");
+    dump().done();
+    assert_eq!(folders(&small.0).len(), 1, "the older one is pruned once there is another");
+    assert!(!folders(&small.0).contains(&kept));
+}
+
+#[test]
+fn backups_are_pruned_and_snapshots_are_not() {
+    let (world, _primary) = filled();
+    let backups = world.folder.join("backups");
+    for name in ["backup-20250101T000000Z", "backup-20250102T000000Z", "snapshot-20240101T000000Z", ".part-backup-20250103T000000Z", "mine"]
+    {
+        fs::create_dir(backups.join(name)).expect("a folder");
+        chown(backups.join(name), Some(999), Some(999)).expect("root");
+    }
+    let answer = world.job("dump.sh").with("POINTSMAN_RETAIN", "2").done();
+    let newest = field(&answer, "folder");
+    assert_eq!(folders(&backups), ["backup-20250102T000000Z", newest, "mine", "snapshot-20240101T000000Z"]);
+    let files = ["SHA256SUMS", "about", "database.dump", "list", "roles.sql"];
+    assert_eq!(folders(&backups.join(newest)), files);
+    let about = fs::read_to_string(backups.join(newest).join("about")).expect("about");
+    assert!(about.contains("\ndatabase=shop\n") && about.contains(field(&answer, "sha256")), "{about}");
+    world.job("dump.sh").with("POINTSMAN_DATABASE", "no-such").fails("NO_DATABASE");
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").with("POINTSMAN_RETAIN", "1").done();
+    assert_eq!(folders(&backups).len(), 5);
+}
+
+#[test]
+fn a_replica_is_not_dumped() {
+    let world = World::new();
+    let _primary = world.primary();
+    let _replica = world.serve(1);
+    world.job("dump.sh").with("PGHOST", "db-1").fails("NOT_PRIMARY");
+}

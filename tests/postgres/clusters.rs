@@ -1,0 +1,290 @@
+//! A primary and its replicas, through stops, kills and changes of primary.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::pods::{Server, wait_for};
+use crate::world::{APP_PASSWORD, World};
+
+fn count_on(server: &Server, wanted: &str) {
+    wait_for("the rows are there", || {
+        let output = server.psql("postgres", "SELECT count(*) FROM ledger");
+        let rows = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if rows == wanted { Ok(()) } else { Err(format!("{rows} rows of {wanted}")) }
+    });
+}
+
+#[test]
+fn a_row_written_to_the_primary_is_read_on_its_replicas() {
+    let world = World::new();
+    let started = Instant::now();
+    let primary = world.primary();
+    println!("initdb, roles and ready: {:.1} s", started.elapsed().as_secs_f64());
+    primary.sql("CREATE TABLE ledger AS SELECT 1 AS id");
+    let started = Instant::now();
+    let (first, second) = (world.start(1), world.start(2));
+    first.wait_until_ready();
+    second.wait_until_ready();
+    println!("two clones: {:.1} s", started.elapsed().as_secs_f64());
+    count_on(&first, "1");
+    count_on(&second, "1");
+    assert_eq!(first.sql("SELECT pg_is_in_recovery()"), "t");
+    assert_eq!(primary.sql("SELECT string_agg(application_name, ' ' ORDER BY application_name) FROM pg_stat_replication"), "db-1 db-2");
+    assert_eq!(primary.sql("SELECT current_setting('data_checksums') || pg_encoding_to_char(encoding) || datcollate FROM pg_database WHERE datname = 'postgres'"), "onUTF8C.UTF-8");
+    assert!(world.marker(1).contains("role=replica"));
+}
+
+/// Makes a table of numbers.
+fn ledger(primary: &Server, rows: u32) {
+    primary.sql(&format!("CREATE TABLE ledger AS SELECT generate_series(1, {rows}) AS id"));
+}
+
+#[test]
+fn killing_the_primary_loses_no_acknowledged_row() {
+    let world = World::new();
+    let primary = world.primary();
+    world.job("init.sh").done();
+    primary.sql_in("shop", "CREATE TABLE ledger (id int); GRANT ALL ON ledger TO app");
+    let mut client =
+        world.client("app", APP_PASSWORD, "shop").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("psql");
+    let mut input = client.stdin.take().expect("a pipe");
+    let writer = std::thread::spawn(move || {
+        (1..200_000).take_while(|id| writeln!(input, "INSERT INTO ledger VALUES ({id}) RETURNING id;").is_ok()).count()
+    });
+    sleep(Duration::from_millis(1500));
+    primary.kill();
+    let acknowledged = String::from_utf8(client.wait_with_output().expect("psql").stdout).expect("numbers").lines().count();
+    writer.join().expect("the writer");
+    let primary = world.serve(0);
+    let kept: usize = primary.sql_in("shop", "SELECT count(DISTINCT id) FROM ledger").parse().expect("a number");
+    println!("{acknowledged} rows were acknowledged, {kept} are there");
+    assert!(acknowledged > 20 && (kept == acknowledged || kept == acknowledged + 1));
+}
+
+#[test]
+fn a_planned_switchover_loses_nothing_and_the_old_primary_follows_without_a_clone() {
+    let world = World::new();
+    let first = world.primary();
+    ledger(&first, 100);
+    let second = world.serve(1);
+    let third = world.serve(2);
+    world.topology(&[("primary", "")]);
+    let words = second.ready();
+    assert!(words.is_ok(), "a replica stays while nobody is primary: {words:?}");
+    assert!(first.ready().is_err(), "nobody is the primary");
+    first.stop();
+    world.start(0).assert_refused("FENCED");
+    world.topology(&[("primary", "1"), ("epoch", "2")]);
+    second.stop();
+    world.point_service(1);
+    let started = Instant::now();
+    let second = world.serve(1);
+    println!("promotion in private until ready: {:.1} s", started.elapsed().as_secs_f64());
+    second.sql("INSERT INTO ledger VALUES (101)");
+    let first = world.serve(0);
+    count_on(&first, "101");
+    count_on(&third, "101");
+    third.wait_until_ready();
+    assert!(!first.log().contains("clones") && !third.log().contains("ended"));
+    assert!(world.marker(0).contains("epoch=2\nrole=replica") && world.marker(1).contains("epoch=2\nrole=primary"));
+    // And back again.
+    let first = world.switch_over(second, 0, first);
+    first.sql("INSERT INTO ledger VALUES (102)");
+    let second = world.serve(1);
+    count_on(&second, "102");
+    assert!(!second.log().contains("clones"));
+}
+
+#[test]
+fn a_fence_can_be_taken_back() {
+    let world = World::new();
+    world.primary().stop();
+    world.topology(&[("primary", "")]);
+    world.start(0).assert_refused("FENCED");
+    world.topology(&[("primary", "0")]);
+    world.serve(0);
+}
+
+#[test]
+fn data_that_the_new_primary_lacks_is_given_up_only_with_consent() {
+    let world = World::new();
+    let first = world.primary();
+    ledger(&first, 10);
+    world.serve(1).stop();
+    let third = world.serve(2);
+    first.sql("INSERT INTO ledger VALUES (11)");
+    count_on(&third, "11");
+    first.kill();
+    third.stop();
+    // The replica that lacks a row.
+    world.topology(&[("primary", "1"), ("epoch", "2")]);
+    world.point_service(1);
+    let second = world.serve(1);
+    second.sql("INSERT INTO ledger VALUES (12)");
+    world.start(2).assert_refused("AHEAD");
+    world.start(0).assert_refused("DIVERGED");
+    world.topology(&[("reclone-0", "1"), ("reclone-2", "1")]);
+    world.start(0).assert_refused("DIVERGED");
+    world.topology(&[("reclone-0", "2"), ("reclone-2", "2")]);
+    let (first, third) = (world.serve(0), world.serve(2));
+    for server in [&first, &third] {
+        assert_eq!(server.sql("SELECT string_agg(id::text, ' ' ORDER BY id) FROM ledger WHERE id > 9"), "10 12");
+    }
+}
+
+#[test]
+fn an_old_primary_that_ended_cleanly_but_too_late_has_diverged() {
+    let world = World::new();
+    let first = world.primary();
+    ledger(&first, 10);
+    world.serve(1).stop();
+    first.sql("INSERT INTO ledger VALUES (11)");
+    first.stop();
+    world.topology(&[("primary", "1"), ("epoch", "2")]);
+    world.point_service(1);
+    let second = world.serve(1);
+    world.start(0).assert_refused("DIVERGED");
+    assert_eq!(second.sql("SELECT max(id) FROM ledger"), "10");
+}
+
+#[test]
+fn a_replica_whose_log_is_gone_is_cloned_anew() {
+    let world = World::new();
+    world.configure("wal_keep_size = 0");
+    let primary = world.primary();
+    ledger(&primary, 10);
+    let replica = world.serve(1);
+    // While it runs: the Service leads nowhere, and the primary forgets.
+    world.point_service(2);
+    primary.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_replication");
+    let forget = |last: u32| {
+        for id in last - 4..last {
+            primary.sql(&format!("INSERT INTO ledger VALUES ({id}); SELECT pg_switch_wal()"));
+        }
+        primary.sql("CHECKPOINT; CHECKPOINT");
+    };
+    forget(15);
+    assert_eq!(replica.ready(), Ok(()), "it serves what it has");
+    world.point_service(0);
+    wait_for("the pod ends itself", || match replica.ready() {
+        Err(why) if why == "the pod has ended" || why.contains("cannot follow any more (gone)") => Ok(()),
+        other => Err(format!("{other:?}")),
+    });
+    drop(replica);
+    let replica = world.serve(1);
+    count_on(&replica, "14");
+    assert!(replica.log().contains("clones"), "{}", replica.log());
+    // And while it does not.
+    replica.stop();
+    forget(20);
+    let replica = world.serve(1);
+    count_on(&replica, "18");
+    assert!(replica.log().contains("clones"), "{}", replica.log());
+}
+
+#[test]
+fn a_replica_never_has_less_than_the_primary_had() {
+    let world = World::new();
+    let primary = world.primary();
+    let replica = world.serve(1);
+    // Raised: replicas first, the primary last.
+    world.configure("max_connections = 30\nmax_locks_per_transaction = 100");
+    replica.stop();
+    let replica = world.serve(1);
+    primary.stop();
+    let primary = world.serve(0);
+    replica.wait_until_ready();
+    // Lowered, in the same order.
+    world.configure("max_connections = 15\nmax_locks_per_transaction = 64");
+    wait_for("the parameters are replayed", || {
+        match replica
+            .sql("SELECT max_connections_setting FROM (SELECT current_setting('max_connections') AS max_connections_setting) x")
+            .as_str()
+        {
+            "30" => Ok(()),
+            other => Err(other.to_owned()),
+        }
+    });
+    primary.sql("CREATE TABLE later ()");
+    replica.stop();
+    let replica = world.serve(1);
+    assert_eq!(replica.sql("SHOW max_connections"), "30", "the primary still has 30");
+    assert_eq!(replica.sql("SHOW max_locks_per_transaction"), "100");
+    primary.stop();
+    let primary = world.serve(0);
+    assert_eq!(primary.sql("SHOW max_connections"), "15");
+    primary.sql("INSERT INTO later DEFAULT VALUES");
+}
+
+#[test]
+fn what_was_killed_half_way_is_finished_by_the_next_start() {
+    let world = World::new();
+    let first = world.primary();
+    ledger(&first, 10);
+    // Remains of a clone and of a server that was killed.
+    first.kill();
+    let claim = world.claim(0);
+    fs::create_dir(claim.join("pgdata.new")).expect("a folder");
+    assert!(claim.join("pgdata/postmaster.pid").exists());
+    let first = world.serve(0);
+    assert!(!claim.join("pgdata.new").exists());
+    let second = world.serve(1);
+    // Killed between the two renames of a clone: the old files are there still.
+    second.stop();
+    fs::rename(world.claim(1).join("pgdata"), world.claim(1).join("pgdata.old")).expect("a folder");
+    let second = world.serve(1);
+    assert!(!second.log().contains("clones"));
+    // Killed between promotion and marker.
+    world.topology(&[("primary", "")]);
+    first.stop();
+    second.stop();
+    let before = world.marker(1);
+    world.topology(&[("primary", "1"), ("epoch", "2")]);
+    world.point_service(1);
+    world.serve(1).kill();
+    fs::write(world.claim(1).join("marker"), before).expect("a marker");
+    let second = world.serve(1);
+    assert_eq!(second.sql("SELECT count(*) FROM ledger"), "10");
+    assert!(world.marker(1).contains("epoch=2\nrole=primary"));
+}
+
+#[test]
+fn a_settling_pod_hears_that_it_is_to_end() {
+    let world = World::new();
+    let pod = world.start(1);
+    wait_for("it waits for the primary", || if pod.log().contains("waits for the primary") { Ok(()) } else { Err(pod.log()) });
+    assert!(pod.ready().is_err());
+    let started = Instant::now();
+    pod.stop();
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn another_password_in_the_secret_counts_from_the_next_start() {
+    let world = World::new();
+    world.primary().stop();
+    world.secret("server-secrets", "superuser-verifier", &crate::world::verifier("another"));
+    world.secret("job-secrets", "superuser-password", "another");
+    let _primary = world.serve(0);
+    world.job("init.sh").done();
+}
+
+#[test]
+fn an_idle_primary_and_a_busy_one_have_ready_replicas_and_a_paused_one_is_not() {
+    let world = World::new();
+    let primary = world.primary();
+    let replica = world.serve(1);
+    replica.sql("SELECT pg_wal_replay_pause()");
+    wait_for("it pauses", || match replica.ready() {
+        Err(why) if why.contains("has paused") => Ok(()),
+        other => Err(format!("{other:?}")),
+    });
+    replica.sql("SELECT pg_wal_replay_resume()");
+    replica.wait_until_ready();
+    // The topology names this one, and it is no primary; the other is one and is not named.
+    world.topology(&[("primary", "1")]);
+    assert!(primary.ready().is_err() && replica.ready().is_err());
+}
