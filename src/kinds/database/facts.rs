@@ -10,12 +10,12 @@ use super::siblings::Children;
 use super::words::{Event, Phase};
 use super::work::{self, Progress};
 use super::{Database, learning, needed, v1};
+use crate::kinds::Observation;
 use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::children::Slot;
 use crate::kinds::intervention::{Intervention, about};
 use crate::kinds::look::Look;
 use crate::kinds::reason::Verb;
-use crate::kinds::{Observation, question};
 use crate::machine::Word as _;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::core::object::HasStatus;
@@ -26,69 +26,88 @@ use std::collections::BTreeSet;
 pub fn events(seen: &Observation<Database>) -> BTreeSet<Event> {
     let look = Look::at(seen);
     let scene = Scene::of(&look);
-    let question = question::<Database>(&seen.object);
-    Event::ALL.iter().copied().filter(|event| holds(*event, &scene, question)).collect()
+    FACTS.iter().filter(|(_, holds)| holds(&scene)).map(|(event, _)| *event).collect()
 }
 
-/// One arm per event, so that a new event does not compile until its fact is written.
-fn holds(event: Event, scene: &Scene<'_>, question: Option<&Intervention>) -> bool {
-    let (look, members) = (scene.look, &scene.members);
-    let seen = look.seen;
-    let answered = |verb| question.is_some_and(|question| question.answered(verb, answer(&seen.object).map(String::as_str)));
-    match event {
-        Event::DeletionRequested => seen.object.meta().deletion_timestamp.is_some(),
-        Event::NamespaceEnding => ending::namespace_is_ending(scene),
-        Event::Protected => ending::is_protected(scene),
-        Event::RetainWanted => ending::fate(scene) == Fate::Retain,
-        Event::SnapshotWanted => ending::fate(scene) == Fate::Snapshot,
-        Event::DeleteWanted => ending::fate(scene) == Fate::Delete,
-        Event::ChildrenGone => is_going(scene) && !is_left(scene),
-        Event::ChildrenLeft => is_going(scene) && is_left(scene),
-        Event::PauseRequested => is_set(&seen.object, PAUSED),
-        Event::Resumed => !is_set(&seen.object, PAUSED),
-        Event::SpecInvalid => look.wanted.is_err(),
-        Event::PrimaryVolumeLost => scene.primary_volume_is_lost(),
-        Event::ChildConflict => look.conflicts().next().is_some(),
-        Event::SpecRenewed => question.is_some_and(|question| renewed(question, &seen.object)),
-        Event::CredentialsLost => !credentials_lost(scene).is_empty(),
-        Event::ReplicaDiverged => diverged(scene).is_some(),
-        Event::SkipSnapshotAnswered => answered(Verb::SkipSnapshot),
-        Event::KeepVolumesAnswered => answered(Verb::KeepVolumes),
-        Event::ResetPasswordsAnswered => answered(Verb::ResetPasswords),
-        Event::RollbackAnswered => answered(Verb::Rollback) && look.can_roll_back(),
-        Event::AdoptAnswered => answered(Verb::Adopt),
-        Event::YieldAnswered => answered(Verb::Yield),
-        Event::RetryAnswered => answered(Verb::Retry),
-        Event::ObstacleGone => question.is_some_and(|question| look.obstacle_gone(question.reason)),
-        Event::DowngradeFound => majors(scene).is_some_and(|(data, image)| image < data),
-        Event::MajorFound => majors(scene).is_some_and(|(data, image)| image > data),
-        Event::Unprobed => is_unprobed(scene),
-        Event::StorageFixed => small_claims(scene).any(|claim| is_fixed(claim, &look.children)),
-        Event::StorageGrown => small_claims(scene).next().is_some(),
-        Event::StorageExpanded => small_claims(scene).next().is_none(),
-        Event::SpecRefused => look.refused(),
-        Event::NothingRefused => !look.refused(),
-        Event::JobFailed => matches!(job(scene), Some(Job::Failed)),
-        Event::JobDone => matches!(job(scene), Some(Job::Done)),
-        Event::JobMissing => matches!(job(scene), Some(Job::Missing)),
-        Event::NeverRestored => was_never_restored(scene),
-        Event::NeverInitialized => scene.primary_is_as_wanted() && scene.more.initialized.is_none() && !look.refused(),
-        Event::AllReady => look.settled,
-        Event::NeverReady => was_never_ready(scene),
-        Event::ImageChanged | Event::TemplateChanged | Event::ReplicasChanged => look.changes.contains(&event),
-        Event::ParametersChanged => look.changes.contains(&event) || scene.starts_otherwise(),
-        Event::ExtensionsAdded => lacks_extensions(scene) && !look.refused(),
-        Event::PrimaryReady => members.primary_is_ready(),
-        Event::DeadlinePassed => look.is_overdue(),
-        Event::DriftFought => look.is_fought_over(),
-        Event::ResetAllowed => is_reset_allowed(scene),
-        Event::SwitchoverWanted => is_switchover_wanted(scene),
-        Event::PrimaryLost => !members.primary_is_ready(),
-        Event::ChildrenDrifted => !look.missing.is_empty(),
-        Event::PodsOutdated => members.outdated().next().is_some(),
-        Event::ReplicaLost => members.primary_is_ready() && !look.settled,
-        Event::AuxiliariesDrifted => look.target.as_ref().is_some_and(|target| !needed::auxiliaries(scene, target).is_empty()),
+/// Is it so?
+type Fact = fn(&Scene<'_>) -> bool;
+
+/// When each event is a fact, in the events' own order.
+const FACTS: [(Event, Fact); Event::ALL.len()] = [
+    (Event::DeletionRequested, |scene| is_going(scene)),
+    (Event::NamespaceEnding, |scene| ending::namespace_is_ending(scene)),
+    (Event::Protected, |scene| ending::is_protected(scene)),
+    (Event::RetainWanted, |scene| ending::fate(scene) == Fate::Retain),
+    (Event::SnapshotWanted, |scene| ending::fate(scene) == Fate::Snapshot),
+    (Event::DeleteWanted, |scene| ending::fate(scene) == Fate::Delete),
+    (Event::ChildrenGone, |scene| is_going(scene) && !is_left(scene)),
+    (Event::PauseRequested, |scene| is_set(&scene.look.seen.object, PAUSED)),
+    (Event::Resumed, |scene| !is_set(&scene.look.seen.object, PAUSED)),
+    (Event::SpecInvalid, |scene| scene.look.wanted.is_err()),
+    (Event::PrimaryVolumeLost, |scene| scene.primary_volume_is_lost()),
+    (Event::ChildConflict, |scene| scene.look.conflicts().next().is_some()),
+    (Event::SpecRenewed, |scene| scene.question.is_some_and(|question| renewed(question, &scene.look.seen.object))),
+    (Event::CredentialsLost, |scene| !credentials_lost(scene).is_empty()),
+    (Event::ReplicaDiverged, |scene| diverged(scene).is_some()),
+    (Event::SkipSnapshotAnswered, |scene| is_answered(scene, Verb::SkipSnapshot)),
+    (Event::KeepVolumesAnswered, |scene| is_answered(scene, Verb::KeepVolumes)),
+    (Event::ResetPasswordsAnswered, |scene| is_answered(scene, Verb::ResetPasswords)),
+    (Event::RollbackAnswered, |scene| is_answered(scene, Verb::Rollback) && scene.look.can_roll_back()),
+    (Event::AdoptAnswered, |scene| is_answered(scene, Verb::Adopt)),
+    (Event::YieldAnswered, |scene| is_answered(scene, Verb::Yield)),
+    (Event::RetryAnswered, |scene| is_answered(scene, Verb::Retry)),
+    (Event::ObstacleGone, |scene| scene.question.is_some_and(|question| scene.look.obstacle_gone(question.reason))),
+    (Event::DowngradeFound, |scene| majors(scene).is_some_and(|(data, image)| image < data)),
+    (Event::MajorFound, |scene| majors(scene).is_some_and(|(data, image)| image > data)),
+    (Event::Unprobed, |scene| is_unprobed(scene)),
+    (Event::StorageFixed, |scene| small_claims(scene).any(|claim| is_fixed(claim, &scene.look.children))),
+    (Event::StorageGrown, |scene| small_claims(scene).next().is_some()),
+    (Event::StorageExpanded, |scene| small_claims(scene).next().is_none()),
+    (Event::SpecRefused, |scene| scene.look.refused()),
+    (Event::NothingRefused, |scene| !scene.look.refused()),
+    (Event::JobFailed, |scene| job(scene) == Some(Event::JobFailed)),
+    (Event::JobDone, |scene| job(scene) == Some(Event::JobDone)),
+    (Event::NeverRestored, |scene| was_never_restored(scene)),
+    (Event::NeverInitialized, |scene| scene.primary_is_as_wanted() && scene.more.initialized.is_none() && !scene.look.refused()),
+    (Event::AllReady, |scene| scene.look.settled),
+    (Event::NeverReady, |scene| was_never_ready(scene)),
+    (Event::ImageChanged, |scene| is_raised(scene, Event::ImageChanged)),
+    (Event::ParametersChanged, |scene| is_raised(scene, Event::ParametersChanged) || scene.starts_otherwise()),
+    (Event::TemplateChanged, |scene| is_raised(scene, Event::TemplateChanged)),
+    (Event::ExtensionsAdded, |scene| lacks_extensions(scene) && !scene.look.refused()),
+    (Event::ReplicasChanged, |scene| is_raised(scene, Event::ReplicasChanged)),
+    (Event::PrimaryReady, |scene| scene.members.primary_is_ready()),
+    (Event::DeadlinePassed, |scene| scene.look.is_overdue()),
+    (Event::DriftFought, |scene| scene.look.is_fought_over()),
+    (Event::ResetAllowed, |scene| scene.more.reset_time.is_some()),
+    (Event::SwitchoverWanted, |scene| is_switchover_wanted(scene)),
+    (Event::PrimaryLost, |scene| !scene.members.primary_is_ready()),
+    (Event::ChildrenDrifted, |scene| !scene.look.missing.is_empty()),
+    (Event::PodsOutdated, |scene| scene.members.outdated().next().is_some()),
+    (Event::JobMissing, |scene| job(scene) == Some(Event::JobMissing)),
+    (Event::ReplicaLost, |scene| scene.members.primary_is_ready() && !scene.look.settled),
+    (Event::ChildrenLeft, |scene| is_going(scene) && is_left(scene)),
+    (Event::AuxiliariesDrifted, |scene| auxiliaries_drifted(scene)),
+];
+
+/// A new event does not compile until its fact is written.
+const _: () = {
+    let mut at = 0;
+    while at < FACTS.len() {
+        assert!(FACTS[at].0 as usize == at, "the facts stand in another order than the events");
+        at += 1;
     }
+};
+
+/// Is the open question answered with this verb?
+fn is_answered(scene: &Scene<'_>, verb: Verb) -> bool {
+    let said = answer(&scene.look.seen.object).map(String::as_str);
+    scene.question.is_some_and(|question| question.answered(verb, said))
+}
+
+/// Does the way from what was ordered to the target raise it?
+fn is_raised(scene: &Scene<'_>, event: Event) -> bool {
+    scene.look.changes.contains(&event)
 }
 
 fn renewed(question: &Intervention, object: &v1::Database) -> bool {
@@ -156,22 +175,23 @@ fn is_fixed(claim: &PersistentVolumeClaim, children: &Children) -> bool {
     })
 }
 
-/// How far the Job of the state is.
-enum Job {
-    Missing,
-    Failed,
-    Done,
+/// How far the Job of the state is, where anything can be said of it.
+fn job(scene: &Scene<'_>) -> Option<Event> {
+    let task = work::task(scene.look, scene.phase())?;
+    match task.progress {
+        Progress::Missing | Progress::Another(_) => Some(Event::JobMissing),
+        Progress::Running => None,
+        Progress::Failed(_) => Some(Event::JobFailed),
+        Progress::Done(line) => {
+            let is_answer = super::outcome::of(scene.look, task.work, &line).is_ok();
+            Some(if is_answer { Event::JobDone } else { Event::JobFailed })
+        }
+    }
 }
 
-fn job(scene: &Scene<'_>) -> Option<Job> {
-    let phase = scene.phase();
-    let task = work::task(scene.look, phase)?;
-    match task.progress {
-        Progress::Missing | Progress::Another(_) => Some(Job::Missing),
-        Progress::Running => None,
-        Progress::Failed(_) => Some(Job::Failed),
-        Progress::Done(line) => Some(if super::outcome::of(scene.look, task.work, &line).is_ok() { Job::Done } else { Job::Failed }),
-    }
+/// Does something differ that serves nobody at once?
+fn auxiliaries_drifted(scene: &Scene<'_>) -> bool {
+    scene.look.target.as_ref().is_some_and(|target| !needed::auxiliaries(scene, target).is_empty())
 }
 
 fn was_never_restored(scene: &Scene<'_>) -> bool {
@@ -183,10 +203,6 @@ fn lacks_extensions(scene: &Scene<'_>) -> bool {
     let made = scene.more.initialized.as_ref().filter(|_| scene.primary_is_as_wanted());
     let wanted = scene.look.target.as_ref().map(|target| &target.extensions);
     made.zip(wanted).is_some_and(|(made, wanted)| wanted.iter().any(|name| !made.extensions.contains(name)))
-}
-
-fn is_reset_allowed(scene: &Scene<'_>) -> bool {
-    scene.more.reset_time.is_some()
 }
 
 /// Has the primary to be another pod: since its own is to go, since nobody is it just now, or since the one that takes over
@@ -204,7 +220,7 @@ pub fn is_undone(scene: &Scene<'_>) -> bool {
     scene.more.initialized.is_none()
         || lacks_extensions(scene)
         || was_never_restored(scene)
-        || is_reset_allowed(scene)
+        || scene.more.reset_time.is_some()
         || is_switchover_wanted(scene)
         || scene.starts_otherwise()
         || scene.members.outdated().next().is_some()

@@ -9,8 +9,10 @@ use super::siblings::remembered;
 use super::topology::Topology;
 use super::words::Phase;
 use crate::kinds::children::Slot;
+use crate::kinds::intervention::Intervention;
 use crate::kinds::look::Look;
 use crate::kinds::order::Child;
+use crate::kinds::question;
 use crate::kinds::status::Status;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
@@ -24,13 +26,16 @@ pub struct Scene<'a> {
     pub more: More,
     /// The servers.
     pub members: Members<'a>,
+    /// The open question.
+    pub question: Option<&'a Intervention>,
 }
 
 impl<'a> Scene<'a> {
     /// What follows from a look.
     pub fn of(look: &'a Look<'a, Database>) -> Self {
         let object = &look.seen.object;
-        Scene { look, more: remembered(object), members: Members::of(&object.name_any(), &look.children) }
+        let members = Members::of(&object.name_any(), &look.children);
+        Scene { look, more: remembered(object), members, question: question::<Database>(object) }
     }
 
     /// The state that the status claims.
