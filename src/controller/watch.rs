@@ -121,11 +121,12 @@ pub fn bookkeeping<T: Resource>(object: &mut T) {
     }
 }
 
-/// Leaves of a pod who it is, whose it is, and how it fares.
+/// Leaves of a pod who it is, since when, whose it is, and how it fares.
 pub fn pod(pod: &mut Pod) {
     let mut all = std::mem::take(&mut pod.metadata);
-    let (labels, deletion_timestamp) = (all.labels.take(), all.deletion_timestamp.take());
-    pod.metadata = ObjectMeta { labels, deletion_timestamp, ..identity(all) };
+    let (labels, creation_timestamp, deletion_timestamp) =
+        (all.labels.take(), all.creation_timestamp.take(), all.deletion_timestamp.take());
+    pod.metadata = ObjectMeta { labels, creation_timestamp, deletion_timestamp, ..identity(all) };
     pod.spec = None;
 }
 

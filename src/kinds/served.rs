@@ -28,6 +28,8 @@ pub trait Served: Kind + Provable {
     const DEADLINES: &'static [(Self::Phase, SignedDuration)];
     /// What keeps an object that is being deleted until the operator takes it off.
     const FINALIZER: Option<&'static str> = None;
+    /// Does it put a label on pods, by which a Service finds them?
+    const LABELS_PODS: bool = false;
     /// What is read anew at every look, and never watched.
     const READINGS: &'static [Source<Self::Object>] = &[];
     /// States that nobody wished for, although no question is open yet: entering one is told as a warning.

@@ -21,6 +21,10 @@ pub trait Tells: Compared + Served {
     fn serving(look: &Look<'_, Self>) -> i32;
     /// Is everything ready in `phase`?
     fn is_ready(phase: Self::Phase) -> bool;
+    /// Conditions that no other kind has.
+    fn more(_look: &Look<'_, Self>, _status: &Status<Self::Spec>) -> Vec<Claim> {
+        Vec::new()
+    }
 }
 
 /// What is so, and what is waited for.
@@ -44,7 +48,8 @@ pub fn report<K: Tells>(status: &mut Status<K::Spec>, look: &Look<'_, K>, phase:
     };
     status.message = Some(fitting(&message));
     status.waiting_for = waiting_for;
-    let claims = claims(status, look, phase, &message);
+    let mut claims = claims(status, look, phase, &message);
+    claims.extend(K::more(look, status));
     let generation = look.seen.object.meta().generation.unwrap_or_default();
     status.conditions = conditions(&status.conditions, claims, generation, look.seen.now);
 }

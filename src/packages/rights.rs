@@ -55,7 +55,8 @@ fn watched_role() -> Value {
         rules.push(rule(&[kind.group()], &[kind.plural()], &["list", "watch", "create", "patch", "delete"]));
     }
     let pods = ChildKind::Pod;
-    rules.push(rule(&[pods.group()], &[pods.plural()], &["list", "watch", "delete"]));
+    let labelled = of_each!(K: bool => K::LABELS_PODS).contains(&true).then_some("patch");
+    rules.push(rule(&[pods.group()], &[pods.plural()], &["list", "watch", "delete"].into_iter().chain(labelled).collect::<Vec<_>>()));
     rules.extend(readings(false));
     rules.push(rule(&["events.k8s.io"], &["events"], &["create"]));
     role_of("ClusterRole", WATCHED, &rules)

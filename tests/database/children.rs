@@ -77,7 +77,7 @@ fn rendered(plan: &Plan) -> Vec<(String, Rendered)> {
         ("init", jobs::init(&object, plan, &first)),
         ("probe", jobs::probe(&object, plan, &first)),
         ("snapshot", jobs::snapshot(&object, plan, &again)),
-        ("generation", jobs::generation(&object, plan, &topology.peers, &first)),
+        ("generation", jobs::generation(&object, plan, &topology.peers, 7, &first)),
     ];
     children.extend(network::budget(&object, plan).map(|budget| ("budget", budget)));
     children.extend(plan.restore_from.iter().map(|from| ("restore", jobs::restore(&object, plan, from, &again))));

@@ -10,6 +10,7 @@ mod dice;
 mod golden;
 mod plans;
 mod schedules;
+mod walks;
 
 use pointsman::kinds::Violation;
 use pointsman::kinds::database::plan::{Plan, parse};

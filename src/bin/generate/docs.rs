@@ -12,13 +12,13 @@ pub fn lifecycle<K: Served>() -> impl Iterator<Item = (&'static str, String)> {
     K::VIEWS.iter().map(|view| (view.name, diagram::lifecycle::<K>(view)))
 }
 
-/// The README with the lifecycle of the kind, the first picture of it, between its marks.
+/// The README with the lifecycle of the kind, the first picture of it, between its marks, where it has them.
 pub fn with_lifecycle<K: Served>(readme: &str) -> String {
-    const MARKS: (&str, &str) = ("<!-- lifecycle -->\n", "<!-- lifecycle ends -->");
-    let parts = readme.split_once(MARKS.0).and_then(|(before, rest)| Some((before, rest.split_once(MARKS.1)?.1)));
-    let (before, after) = parts.expect("README.md has the marks between which the lifecycle stands");
-    let (_, first) = lifecycle::<K>().next().expect("a kind has a picture");
-    format!("{before}{}{}\n{}{after}", MARKS.0, mermaid(&first), MARKS.1)
+    const END: &str = "<!-- lifecycle ends -->";
+    let mark = format!("<!-- lifecycle of {} -->\n", K::PATH);
+    let parts = readme.split_once(&mark).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let (Some((before, after)), Some((_, first))) = (parts, lifecycle::<K>().next()) else { return readme.to_owned() };
+    format!("{before}{mark}{}\n{END}{after}", mermaid(&first))
 }
 
 /// The page of the operator's settings.

@@ -5,7 +5,7 @@ use super::children::kept;
 use super::names;
 use super::plan::Plan;
 use super::v1::Database as Object;
-use super::volume::Volume;
+use crate::kinds::quantity::Quantity;
 use crate::kinds::rendered::Rendered;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::ResourceExt;
@@ -13,22 +13,32 @@ use serde_json::{Value, json};
 
 /// The claim of a server. The StatefulSet finds it by its name and takes it as it is.
 pub fn data(object: &Object, plan: &Plan, ordinal: u32) -> Rendered {
-    kept::<PersistentVolumeClaim>(object, &names::claim(&object.name_any(), ordinal), "server", json!({ "spec": spec(&plan.storage) }))
+    kept::<PersistentVolumeClaim>(
+        object,
+        &names::claim(&object.name_any(), ordinal),
+        "server",
+        json!({ "spec": spec(&plan.storage.size.spelling, plan.storage.class.as_ref()) }),
+    )
 }
 
 /// The claim that keeps the dumps. It is made with the first children, so that its failure shows on the first day.
 pub fn backups(object: &Object, plan: &Plan) -> Rendered {
-    kept::<PersistentVolumeClaim>(object, &names::backups(&object.name_any()), "backup", json!({ "spec": spec(&plan.backup.storage) }))
+    kept::<PersistentVolumeClaim>(
+        object,
+        &names::backups(&object.name_any()),
+        "backup",
+        json!({ "spec": spec(&plan.backup.storage.size.spelling, plan.backup.storage.class.as_ref()) }),
+    )
 }
 
-/// What a claim of this volume asks for.
-pub(super) fn spec(volume: &Volume) -> Value {
+/// What a claim of this size and class asks for.
+pub(super) fn spec(size: &Quantity, class: Option<&String>) -> Value {
     let mut spec = json!({
         "accessModes": ["ReadWriteOnce"],
-        "resources": { "requests": { "storage": volume.size.spelling.canonical() } },
+        "resources": { "requests": { "storage": size.canonical() } },
     });
     // An empty name would mean: no StorageClass at all.
-    if let Some(class) = &volume.class {
+    if let Some(class) = class {
         spec["storageClassName"] = json!(class);
     }
     spec

@@ -30,8 +30,8 @@ impl Compared for Database {
     fn target(seen: &Observation<Self>, known: &Known<Self>, plan: &Plan) -> Plan {
         let target = change::target(known, plan);
         match &known.applied {
-            // What its image has not told yet is not ordered.
-            Some(applied) if learning::answer(&remembered(&seen.object), &target).is_none() => change::unprobed(applied, plan),
+            // What its image has not told yet is not ordered, nor what cannot read the data.
+            Some(applied) if !learning::may_serve(&remembered(&seen.object), &target) => change::unprobed(applied, plan),
             Some(_) | None => target,
         }
     }

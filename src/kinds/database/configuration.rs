@@ -88,6 +88,12 @@ pub fn reloaded(object: &Object, plan: &Plan, learned: &Learned) -> Rendered {
     kept::<ConfigMap>(object, &names::settings(&object.name_any()), "server", json!({ "data": { RELOADED: text(&settings) } }))
 }
 
+/// Does the ConfigMap of what is reloaded hold the text of this mark?
+pub fn holds(map: &ConfigMap, mark: i64) -> bool {
+    let text = map.data.as_ref().and_then(|data| data.get(RELOADED));
+    text.is_some_and(|text| text.contains(&format!("'g{mark}'")))
+}
+
 /// The names of the settings that need a restart.
 pub fn need_restart<'a>(plan: &'a Plan, learned: &Learned) -> BTreeSet<&'a str> {
     let waits = |name: &&str| learned.contexts.get(*name).is_none_or(|context| context.needs_restart());

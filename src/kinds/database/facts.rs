@@ -5,11 +5,11 @@ use super::ground::is_smaller;
 use super::last_words::Word;
 use super::members::Members;
 use super::scene::Scene;
-use super::secrets::{Credentials, Loss};
+use super::secrets::Loss;
 use super::siblings::Children;
 use super::words::{Event, Phase};
 use super::work::{self, Progress};
-use super::{Database, learning, needed, v1};
+use super::{Database, configuration, learning, upkeep, v1};
 use crate::kinds::Observation;
 use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::children::Slot;
@@ -83,7 +83,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::SwitchoverWanted, |scene| is_switchover_wanted(scene)),
     (Event::PrimaryLost, |scene| !scene.members.primary_is_ready()),
     (Event::ChildrenDrifted, |scene| !scene.look.missing.is_empty()),
-    (Event::PodsOutdated, |scene| scene.members.outdated().next().is_some()),
+    (Event::PodsOutdated, |scene| scene.members.outdated().next().is_some() || scene.unread().is_some()),
     (Event::JobMissing, |scene| job(scene) == Some(Event::JobMissing)),
     (Event::ReplicaLost, |scene| scene.members.primary_is_ready() && !scene.look.settled),
     (Event::ChildrenLeft, |scene| is_going(scene) && is_left(scene)),
@@ -136,8 +136,7 @@ pub fn credentials_lost(scene: &Scene<'_>) -> Vec<Loss> {
     if !known || taken(&children.internal) || taken(&children.application) {
         return Vec::new();
     }
-    let name = scene.look.seen.object.name_any();
-    Credentials::stored(&name, children.internal.ours(), children.application.ours()).err().unwrap_or_default()
+    children.credentials.as_ref().err().cloned().unwrap_or_default()
 }
 
 /// The replica whose volume holds what the primary lacks, in its own words.
@@ -150,8 +149,8 @@ pub fn diverged(scene: &Scene<'_>) -> Option<(u32, String)> {
 /// The major versions of the data and of the wanted image, where both are known.
 pub fn majors(scene: &Scene<'_>) -> Option<(u32, u32)> {
     let wanted = scene.look.wanted.as_ref().ok().filter(|_| !scene.look.refused())?;
-    let data = scene.more.initialized.as_ref()?.version / 10_000;
-    Some((data, learning::answer(&scene.more, wanted)?.version / 10_000)).filter(|(data, image)| data != image)
+    let data = scene.more.initialized.as_ref()?.version / learning::MAJOR;
+    Some((data, learning::answer(&scene.more, wanted)?.version / learning::MAJOR)).filter(|(data, image)| data != image)
 }
 
 fn is_unprobed(scene: &Scene<'_>) -> bool {
@@ -191,7 +190,7 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
 
 /// Does something differ that serves nobody at once?
 fn auxiliaries_drifted(scene: &Scene<'_>) -> bool {
-    scene.look.target.as_ref().is_some_and(|target| !needed::auxiliaries(scene, target).is_empty())
+    scene.look.target.as_ref().is_some_and(|target| !upkeep::orders(scene, target).is_empty())
 }
 
 fn was_never_restored(scene: &Scene<'_>) -> bool {
@@ -214,7 +213,14 @@ fn is_switchover_wanted(scene: &Scene<'_>) -> bool {
     told.primary.is_none_or(|primary| goes(primary) || served(primary))
 }
 
-/// Is everything as the target wants it, beside what the children themselves say?
+/// Has every server read the settings that are reloaded, as the target wants them?
+fn has_read_settings(scene: &Scene<'_>) -> bool {
+    let Some(target) = &scene.look.target else { return true };
+    let mark = configuration::mark(target, &learning::learned(&scene.more, target));
+    scene.more.settings.as_ref().is_some_and(|settings| settings.mark == mark && settings.read)
+}
+
+/// Is something not done that the target wants, beside what the children themselves say?
 pub fn is_undone(scene: &Scene<'_>) -> bool {
     let lost = || !credentials_lost(scene).is_empty();
     scene.more.initialized.is_none()
@@ -223,6 +229,7 @@ pub fn is_undone(scene: &Scene<'_>) -> bool {
         || scene.more.reset_time.is_some()
         || is_switchover_wanted(scene)
         || scene.starts_otherwise()
+        || !has_read_settings(scene)
         || scene.members.outdated().next().is_some()
         || small_claims(scene).next().is_some()
         || lost()

@@ -84,10 +84,11 @@ pub fn restore(object: &Object, plan: &Plan, from: &RestoreFrom, attempt: &Attem
     owned(object, plan, Work::Restore, &task, attempt)
 }
 
-/// The Job that asks each server which settings it has read, and how far it is.
-pub fn generation(object: &Object, plan: &Plan, of: &BTreeMap<u32, String>, attempt: &Attempt) -> Rendered {
+/// The Job that waits until each server has read the settings of this mark, and tells how far it is.
+pub fn generation(object: &Object, plan: &Plan, of: &BTreeMap<u32, String>, mark: i64, attempt: &Attempt) -> Rendered {
     let mut environment = asking(object, plan);
     environment.push(variable("POINTSMAN_PEERS", &peers(of)));
+    environment.push(variable("POINTSMAN_GENERATION", &format!("g{mark}")));
     let task = Task { component: "generation", script: "generation.sh", environment, mounts: vec![superuser(object)], retries: 2 };
     owned(object, plan, Work::Generation, &task, attempt)
 }

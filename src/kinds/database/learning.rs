@@ -6,6 +6,9 @@ use super::plan::Plan;
 use super::results::{Availability, Context, Probe};
 use std::collections::BTreeSet;
 
+/// What a version number holds beside the major version.
+pub const MAJOR: u32 = 10_000;
+
 /// What is in the way of a plan, in the image's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -54,6 +57,12 @@ pub fn verdict(plan: &Plan, probe: &Probe) -> Verdict {
 /// The answer that was given to this plan, if it was ever asked about.
 pub fn answer<'a>(more: &'a More, plan: &Plan) -> Option<&'a Probed> {
     more.probes.iter().find(|probed| is_about(probed, plan))
+}
+
+/// Has the image of this plan told that it can serve the data?
+pub fn may_serve(more: &More, plan: &Plan) -> bool {
+    let data = more.initialized.as_ref().map(|made| made.version / MAJOR);
+    answer(more, plan).is_some_and(|probed| data.is_none_or(|data| probed.version / MAJOR == data))
 }
 
 /// What is known for this plan; nothing where its image was never asked.

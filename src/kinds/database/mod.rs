@@ -45,6 +45,7 @@ mod status;
 pub mod tombstone;
 pub mod topology;
 mod trouble;
+mod upkeep;
 pub mod v1;
 pub mod v1alpha1;
 pub mod version;
@@ -148,6 +149,7 @@ impl Served for Database {
         (Phase::Retaining, SignedDuration::from_mins(10)),
     ];
     const FINALIZER: Option<&'static str> = Some("pointsman.dev/database");
+    const LABELS_PODS: bool = true;
     const READINGS: &'static [Source<v1::Database>] = &[
         Source::named(ReadKind::Secret, secrets::both).written(),
         Source::named(ReadKind::Namespace, |object: &v1::Database| object.namespace().into_iter().collect()),

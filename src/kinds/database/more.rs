@@ -52,6 +52,10 @@ pub struct More {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Initialized")]
     pub initialized: Option<Initialized>,
+    /// Which settings were reloaded last, and whether every server has read them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Reloaded")]
+    pub settings: Option<Reloaded>,
     /// When a person has allowed new passwords that the primary has not learnt yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time")]
@@ -128,6 +132,17 @@ pub struct Initialized {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64))]
     pub extensions: Vec<String>,
+}
+
+/// Settings that running servers read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reloaded {
+    /// The mark of their text.
+    pub mark: i64,
+    /// Since when they stand.
+    pub time: Time,
+    /// Has every server read them?
+    pub read: bool,
 }
 
 /// A dump that was written and read back, or brought back.

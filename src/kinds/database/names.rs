@@ -53,6 +53,11 @@ pub fn configuration(name: &str, digest: &str) -> String {
     format!("{name}-config-{digest}")
 }
 
+/// How the names of ConfigMaps begin that end with their digest.
+pub fn digested(name: &str) -> [String; 2] {
+    [configuration(name, ""), scripts(name, "")]
+}
+
 /// The ConfigMap with the settings that are reloaded.
 pub fn settings(name: &str) -> String {
     format!("{name}-settings")

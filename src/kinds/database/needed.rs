@@ -16,7 +16,6 @@ use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
-use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
 use serde_json::json;
 
@@ -39,24 +38,6 @@ pub fn children(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     }
     orders.extend(scene.members.pods().filter_map(|(ordinal, pod)| role(scene, ordinal, pod)));
     orders
-}
-
-/// What it takes to make what serves nobody at once what `target` says.
-pub fn auxiliaries(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
-    let children = &scene.look.children;
-    let object = &scene.look.seen.object;
-    if object.meta().deletion_timestamp.is_some() {
-        return Vec::new();
-    }
-    let never_ready = object.status().is_none_or(|status| status.last_good.is_none());
-    let schedule = match (jobs::backups(object, target, never_ready), &children.schedule) {
-        (Some(rendered), slot) => apply(slot, rendered, scene.look.yielded()),
-        (None, Slot::Ours(surplus)) => removal(surplus.as_ref()),
-        (None, Slot::Free | Slot::Foreign { .. } | Slot::Adopted { .. } | Slot::Unlabelled { .. }) => None,
-    };
-    let room = children.backups.ours().and_then(|claim| growth(claim, &target.backup.storage.size));
-    let (settings, _) = primary_service(scene, target);
-    schedule.into_iter().chain(room).chain(settings).collect()
 }
 
 /// The passwords: made once, where there was never a server that knows any.
@@ -132,7 +113,7 @@ fn addresses(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 }
 
 /// The Service of the primary: what a user has set of it, or where it leads to.
-fn primary_service(scene: &Scene<'_>, target: &Plan) -> (Option<Order>, Option<Order>) {
+pub(super) fn primary_service(scene: &Scene<'_>, target: &Plan) -> (Option<Order>, Option<Order>) {
     let rendered = network::primary(&scene.look.seen.object, target, scene.members.primary());
     let leads = |live: &k8s_openapi::api::core::v1::Service| {
         let spec = live.spec.as_ref();
@@ -211,7 +192,7 @@ pub fn growths(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 }
 
 /// What asks for a claim to be this large; nothing where it asks for that already.
-fn growth(claim: &PersistentVolumeClaim, size: &super::volume::Size) -> Option<Order> {
+pub(super) fn growth(claim: &PersistentVolumeClaim, size: &super::volume::Size) -> Option<Order> {
     let asked = super::ground::wanted(claim)?;
     if asked.size.bytes >= size.bytes {
         return None;

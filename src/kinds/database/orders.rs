@@ -7,7 +7,7 @@ use super::scene::Scene;
 use super::secrets::{self, Credentials};
 use super::words::Effect;
 use super::work::{self, Progress};
-use super::{Database, ending, needed, scripts};
+use super::{Database, ending, needed, scripts, upkeep};
 use crate::kinds::Observation;
 use crate::kinds::apply::{creation, removal};
 use crate::kinds::children::Slot;
@@ -28,12 +28,12 @@ pub fn of(effect: Effect, seen: &Observation<Database>) -> Vec<Order> {
     match effect {
         Effect::HoldFinalizer => finalizer::hold::<Database>(&seen.object).into_iter().collect(),
         Effect::ApplyChildren => look.missing.clone(),
-        Effect::ApplyAuxiliaries => target().map(|target| needed::auxiliaries(&scene, target)).unwrap_or_default(),
+        Effect::ApplyAuxiliaries => target().map(|target| upkeep::orders(&scene, target)).unwrap_or_default(),
         Effect::StartJob => job(&scene),
         Effect::ExpandClaims => target().map(|target| needed::growths(&scene, target)).unwrap_or_default(),
         Effect::ResetPasswords => target().map(|target| passwords(&scene, target)).unwrap_or_default(),
         Effect::SwitchPrimary => target().map(|target| switch(&scene, target)).unwrap_or_default(),
-        Effect::RestartNextPod => scene.members.next_to_restart().and_then(|(_, pod)| removal(pod)).into_iter().collect(),
+        Effect::RestartNextPod => renewal(&scene).into_iter().collect(),
         Effect::DeleteWaitingPods => tried_afresh(&scene),
         Effect::DeleteWorkloads => ending::workloads(&scene),
         Effect::DeleteVolumes => ending::volumes(&scene),
@@ -60,6 +60,21 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
     orders
 }
 
+/// The pod whose turn it is to be made anew; where none has to be, the Job that waits until every server has read the settings
+/// that are reloaded.
+fn renewal(scene: &Scene<'_>) -> Option<Order> {
+    if scene.members.outdated().next().is_some() {
+        return scene.members.next_to_restart().and_then(|(_, pod)| removal(pod));
+    }
+    let unread = scene.unread().filter(|_| scene.members.primary_is_ready())?;
+    let task = work::reading(scene.look, unread.mark)?;
+    match task.progress {
+        Progress::Missing => Some(creation(task.rendered)),
+        Progress::Another(job) => removal(job),
+        Progress::Running | Progress::Done(_) | Progress::Failed(_) => None,
+    }
+}
+
 /// Pods that wait on an error, and Jobs that have failed.
 fn tried_afresh(scene: &Scene<'_>) -> Vec<Order> {
     let waiting = scene.members.pods().filter(|(_, pod)| trouble(pod).is_some()).filter_map(|(_, pod)| removal(pod));
@@ -72,7 +87,7 @@ fn tried_afresh(scene: &Scene<'_>) -> Vec<Order> {
 fn passwords(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children) = (&scene.look.seen.object, &scene.look.children);
     let (internal, application) = (&children.internal, &children.application);
-    if Credentials::stored(&object.name_any(), internal.ours(), application.ours()).is_ok() {
+    if children.credentials.is_ok() {
         let before = |pod: &&Pod| scene.more.reset_time.as_ref().is_some_and(|reset| made(pod) < Some(reset.0));
         let primary = scene.members.primary().and_then(|primary| scene.members.pod(primary));
         return primary.filter(before).and_then(removal).into_iter().collect();

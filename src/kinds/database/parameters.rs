@@ -78,7 +78,7 @@ pub const OWNED: &[(&str, &str)] = &[
 
 // The pattern is a constant that a test compiles.
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^[A-Za-z_][A-Za-z0-9_$]{0,62}(\.[A-Za-z_][A-Za-z0-9_$]{0,62})*$").expect("the pattern of a setting's name compiles")
+    Regex::new(r"^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62})?$").expect("the pattern of a setting's name compiles")
 });
 
 /// Why a setting is not the user's; PostgreSQL does not tell capitals from small letters.
@@ -96,7 +96,7 @@ pub(super) fn illegal(parameters: &Strings) -> Vec<Violation> {
         let at = format!("spec.parameters[{}]", beginning(name, NAME_CHARACTERS));
         let mut fault = |text: String| faults.push(Violation::invalid(&at, text));
         if !NAME.is_match(name) {
-            fault("it is no name of a setting; write letters, digits, '_' and '$', with a prefix and '.' for an extension's".to_owned());
+            fault("it is no name of a setting; write letters, digits and '_', with a prefix and '.' for an extension's".to_owned());
         } else if let Some(why) = owned(name) {
             fault(format!("it is the operator's: {why}. Remove it."));
         } else if let Some(other) = seen.insert(name.to_ascii_lowercase(), name) {

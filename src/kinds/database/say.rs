@@ -1,5 +1,6 @@
 //! What is said of a Database, phase by phase.
 
+use super::more::DatabaseStatus;
 use super::scene::Scene;
 use super::words::Phase;
 use super::work::{self, Progress};
@@ -8,8 +9,9 @@ use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::pods::counted;
 use crate::kinds::questions::drift;
-use crate::kinds::status::WaitingFor;
+use crate::kinds::status::{Claim, WaitingFor};
 use crate::kinds::telling::{Tells, Told, person, typed};
+use jiff::SignedDuration;
 use kube::ResourceExt;
 
 impl Tells for Database {
@@ -25,7 +27,33 @@ impl Tells for Database {
     fn is_ready(phase: Phase) -> bool {
         phase == Phase::Ready
     }
+
+    fn more(look: &Look<'_, Self>, status: &DatabaseStatus) -> Vec<Claim> {
+        let (holds, reason, message) = backups(look, status);
+        vec![Claim { name: "BackupsHealthy", holds, reason: reason.to_owned(), message }]
+    }
 }
+
+/// Are backups made when they are to be? Two in a row that are missing are too many.
+fn backups(look: &Look<'_, Database>, status: &DatabaseStatus) -> (bool, &'static str, String) {
+    let Some(backup) = look.target.as_ref().map(|target| &target.backup) else {
+        return (true, "NothingOrdered", "nothing was ordered yet".to_owned());
+    };
+    let Some(schedule) = backup.schedule.as_ref().filter(|_| !backup.suspend) else {
+        return (true, "NoSchedule", "no backup is made on a schedule".to_owned());
+    };
+    let last = status.more.backup.as_ref().and_then(|backup| backup.last_success.as_ref()).map(|time| time.0);
+    let since = last.or(look.seen.object.creation_timestamp().map(|made| made.0)).unwrap_or(look.seen.now);
+    let missed = schedule.next(since).and_then(|first| schedule.next(first)).is_some_and(|second| look.seen.now > second + LATE);
+    match (missed, last) {
+        (false, _) => (true, "OnSchedule", "backups are made when they are to be".to_owned()),
+        (true, Some(last)) => (false, "Missed", format!("two backups in a row are missing; the last good one was made at {last}")),
+        (true, None) => (false, "Missed", "two backups in a row are missing; there is no good one".to_owned()),
+    }
+}
+
+/// How long a backup that has begun in time may take until it counts as missing.
+const LATE: SignedDuration = SignedDuration::from_hours(1);
 
 fn message(look: &Look<'_, Database>, phase: Phase) -> String {
     let scene = Scene::of(look);

@@ -3,7 +3,7 @@
 use super::Database;
 use super::learning;
 use super::members::Members;
-use super::more::{More, System};
+use super::more::{More, Reloaded, System};
 use super::plan::Plan;
 use super::siblings::remembered;
 use super::topology::Topology;
@@ -113,6 +113,11 @@ impl<'a> Scene<'a> {
     pub fn starts_otherwise(&self) -> bool {
         let plans = self.look.known.applied.as_ref().zip(self.look.target.as_ref());
         plans.is_some_and(|(applied, target)| !learning::starts_alike(&self.more, applied, target))
+    }
+
+    /// The settings that are reloaded, as long as a server has not read them.
+    pub fn unread(&self) -> Option<&Reloaded> {
+        self.more.settings.as_ref().filter(|settings| !settings.read)
     }
 
     /// How many pods are ready and as wanted.

@@ -8,7 +8,8 @@ use super::configuration::{self, Learned};
 use super::plan::Plan;
 use super::pod::{self, Mount, variable};
 use super::v1::Database as Object;
-use super::{claims, names};
+use super::{claims, fields, names};
+use crate::kinds::quantity::Quantity;
 use crate::kinds::rendered::{OWNER_UID, Rendered};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use kube::ResourceExt;
@@ -41,7 +42,8 @@ pub fn stateful_set(object: &Object, plan: &Plan, learned: &Learned) -> Rendered
     )
 }
 
-/// What a claim would be made from that the operator has not made first.
+/// What a claim would be made from that the operator has not made first: empty, and so of no use to a primary. It is as small
+/// as can be, since the templates of claims never change, and claims grow.
 fn volume(object: &Object, plan: &Plan) -> Value {
     let mut labels = labels(object, "server");
     labels.insert(OWNER_UID.to_owned(), object.uid().unwrap_or_default());
@@ -49,7 +51,7 @@ fn volume(object: &Object, plan: &Plan) -> Value {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "metadata": { "name": names::DATA, "labels": labels },
-        "spec": claims::spec(&plan.storage),
+        "spec": claims::spec(&Quantity::from(fields::SIZE.0), plan.storage.class.as_ref()),
     })
 }
 

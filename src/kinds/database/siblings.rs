@@ -4,6 +4,7 @@ use super::children::workers;
 use super::fields::REPLICAS;
 use super::more::More;
 use super::names::{self, Work};
+use super::secrets::{Credentials, Loss};
 use super::v1::Database as Object;
 use crate::kinds::children::{Lookup, Place, Siblings, Slot};
 use crate::kinds::intervention::{Subject, id};
@@ -24,6 +25,8 @@ pub struct Children {
     pub application: Slot<Secret>,
     /// The Secret that no user mounts.
     pub internal: Slot<Secret>,
+    /// What both hold, or what is wrong with them; each verifier is computed once a look.
+    pub credentials: Result<Credentials, Vec<Loss>>,
     /// The claims of the servers, by ordinal: all that there can be.
     pub claims: Vec<Slot<PersistentVolumeClaim>>,
     /// The claim that keeps the dumps.
@@ -82,9 +85,12 @@ pub fn find(lookup: &impl Lookup, object: &Object) -> Children {
     let attempts = attempts(object);
     let jobs = Work::ALL.into_iter().flat_map(|work| attempts.iter().map(move |id| (work, id.as_deref())));
     let jobs = jobs.map(|(work, id)| (work, names::job(&name, work, id)));
+    let (application, internal): (Slot<Secret>, Slot<Secret>) =
+        (lookup.slot(&names::application(&name)), lookup.slot(&names::internal(&name)));
     Children {
-        application: lookup.slot(&names::application(&name)),
-        internal: lookup.slot(&names::internal(&name)),
+        credentials: Credentials::stored(&name, internal.ours(), application.ours()),
+        application,
+        internal,
         claims: (0..REPLICAS.1.unsigned_abs()).map(|ordinal| lookup.slot(&names::claim(&name, ordinal))).collect(),
         backups: named(lookup.slot(&names::backups(&name)), object),
         topology: lookup.slot(&names::topology(&name)),

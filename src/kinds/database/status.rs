@@ -1,13 +1,12 @@
 //! What the status remembers of a Database, and where it is found.
 
-use super::more::{BackupTimes, Binding, KeptSpec, LastWord, More};
+use super::more::{BackupTimes, Binding, KeptSpec, LastWord, More, Reloaded};
 use super::outcome::{self, Outcome};
 use super::plan::Plan;
 use super::scene::{Scene, record};
-use super::secrets::Credentials;
 use super::words::{Effect, Event, Phase};
 use super::work::{self, Progress};
-use super::{Database, learning, names, needed};
+use super::{Database, configuration, learning, names, needed};
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::passage::Remembered;
@@ -15,6 +14,7 @@ use crate::kinds::reason::Reason;
 use crate::kinds::status::{Endpoint, Status};
 use crate::machine::Step;
 use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 
@@ -72,6 +72,7 @@ impl Remembered for Database {
             }
             _ => {}
         }
+        more.settings = reloaded(&scene, more.settings.take());
         if has_learnt_passwords(&scene) {
             // The application's own is told by the Job that makes its role.
             (more.reset_time, more.initialized) = (None, None);
@@ -99,14 +100,31 @@ fn learn(more: &mut More, look: &Look<'_, Database>, phase: Phase) {
     }
 }
 
+/// Which settings stand to be read, and whether every server has read them: those of pods that are newer did at their start.
+fn reloaded(scene: &Scene<'_>, before: Option<Reloaded>) -> Option<Reloaded> {
+    let (look, now) = (scene.look, Time(scene.look.seen.now));
+    let Some(target) = &look.target else { return before };
+    let mark = configuration::mark(target, &learning::learned(&scene.more, target));
+    if !look.children.settings.ours().is_some_and(|map| configuration::holds(map, mark)) {
+        return before;
+    }
+    match before {
+        Some(same) if same.mark == mark => {
+            let newer = |pod: &Pod| pod.creation_timestamp().is_some_and(|made| made.0 > same.time.0);
+            let read = same.read || scene.members.pods().all(|(_, pod)| newer(pod)) || work::has_told(look, mark);
+            Some(Reloaded { read, ..same })
+        }
+        // The first servers start after their settings stand.
+        before => Some(Reloaded { mark, time: now, read: before.is_none() }),
+    }
+}
+
 /// Were new passwords allowed, written, and read by a start of the primary?
 fn has_learnt_passwords(scene: &Scene<'_>) -> bool {
     let Some(reset) = &scene.more.reset_time else { return false };
-    let children = &scene.look.children;
-    let stored = Credentials::stored(&scene.look.seen.object.name_any(), children.internal.ours(), children.application.ours());
     let primary = scene.members.primary().and_then(|primary| scene.members.pod(primary));
     let since = primary.and_then(ResourceExt::creation_timestamp).is_some_and(|made| made.0 > reset.0);
-    stored.is_ok() && since && scene.members.primary_is_ready()
+    scene.look.children.credentials.is_ok() && since && scene.members.primary_is_ready()
 }
 
 /// When backups were made and failed, and when the next one will be. What was pruned since is not forgotten.
@@ -124,5 +142,5 @@ fn backups(look: &Look<'_, Database>, target: &Plan, before: Option<BackupTimes>
 
 /// A version as people write it: 170011 is 17.11.
 fn spelled(version: u32) -> String {
-    format!("{}.{}", version / 10_000, version % 10_000)
+    format!("{}.{}", version / learning::MAJOR, version % learning::MAJOR)
 }

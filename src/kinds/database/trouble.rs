@@ -14,8 +14,9 @@ use crate::kinds::pods::{trouble, unready};
 use crate::kinds::questions::{drift, quote};
 use crate::kinds::reason::Reason;
 use crate::kinds::status::WaitingFor;
-use k8s_openapi::api::core::v1::PersistentVolumeClaim;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use kube::ResourceExt;
+use std::sync::Arc;
 
 /// How many objects are quoted: the first ones say it all.
 const QUOTED: usize = 4;
@@ -29,8 +30,7 @@ pub fn waiting_for(look: &Look<'_, Database>) -> Vec<WaitingFor> {
         let (kind, name) = refusal.about(&look.seen.object);
         wait(&kind, name, &refusal.words)
     });
-    let pods = look.children.pods.iter().chain(&look.children.job_pods);
-    let pods = pods.filter_map(|pod| Some(wait("Pod", pod.name_any(), &trouble(pod)?.what)));
+    let pods = pods(look).filter_map(|pod| Some(wait("Pod", pod.name_any(), &trouble(pod)?.what)));
     let claims = pending(look).map(|claim| wait("PersistentVolumeClaim", claim.name_any(), "it has no volume yet"));
     refused.chain(pods).chain(claims).take(QUOTED).collect()
 }
@@ -70,12 +70,17 @@ fn seen(look: &Look<'_, Database>) -> Vec<Evidence> {
         let (kind, name) = refusal.about(&look.seen.object);
         quote(&kind, &name, &refusal.words)
     });
-    let pods = || look.children.pods.iter().chain(&look.children.job_pods);
-    let waiting = pods().filter_map(|pod| Some(quote("Pod", &pod.name_any(), &trouble(pod)?.words)));
-    let silent = pods().filter(|pod| trouble(pod).is_none());
+    let waiting = pods(look).filter_map(|pod| Some(quote("Pod", &pod.name_any(), &trouble(pod)?.words)));
+    let silent = pods(look).filter(|pod| trouble(pod).is_none());
     let silent = silent.filter_map(|pod| Some(quote("Pod", &pod.name_any(), &unready(pod)?)));
     let claims = pending(look).map(|claim| quote("PersistentVolumeClaim", &claim.name_any(), "it has no volume yet"));
     refused.chain(drift(look)).chain(waiting.chain(silent).chain(claims).take(QUOTED)).collect()
+}
+
+/// The pods of servers and of Jobs, but those that have done what they had to do.
+fn pods<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = &'a Arc<Pod>> {
+    let is_done = |pod: &Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Succeeded");
+    look.children.pods.iter().chain(&look.children.job_pods).filter(move |pod| !is_done(pod))
 }
 
 /// Claims without a volume.

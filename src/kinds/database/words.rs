@@ -151,7 +151,7 @@ words! {
         PrimaryLost,
         /// A child that was ordered and serves is missing or differs from the target.
         ChildrenDrifted,
-        /// A pod runs what was ordered before the last order.
+        /// A pod runs what was ordered before the last order, or has not read the settings that are reloaded.
         PodsOutdated,
         /// The Job of this state is not there.
         JobMissing,
@@ -181,7 +181,7 @@ words! {
         ResetPasswords,
         /// Move the primary to a pod that stays: a clean stop first, then the topology, then the address.
         SwitchPrimary,
-        /// Restart one pod that is outdated, where every other is ready or outdated too: a broken one first, the primary last.
+        /// Restart one pod that is outdated, where every other is ready or outdated too: a broken one first, the primary last. Where none is, wait until every server has read its settings.
         RestartNextPod,
         /// Remove the pods that wait on an error, so that they are tried afresh.
         DeleteWaitingPods,

@@ -4,8 +4,9 @@ use super::jobs::{self, Attempt};
 use super::names::Work;
 use super::plan::Plan;
 use super::siblings::{self, Children, OneJob};
+use super::topology::Topology;
 use super::words::Phase;
-use super::{Database, v1};
+use super::{Database, results, v1};
 use crate::kinds::look::Look;
 use crate::kinds::rendered::Rendered;
 use k8s_openapi::api::batch::v1::Job;
@@ -62,6 +63,24 @@ pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> 
     let rendered = rendered(&look.seen.object, plan, work, look.seen.settings.deadline(phase).as_secs())?;
     let progress = progress(&look.children, work, &rendered);
     Some(Task { work, rendered, progress })
+}
+
+/// The Job that waits until every server has read the settings of a mark.
+pub fn reading<'a>(look: &'a Look<'_, Database>, mark: i64) -> Option<Task<'a>> {
+    let (object, plan) = (&look.seen.object, look.target.as_ref()?);
+    let told = look.children.topology.ours().and_then(|map| Topology::of(map).ok())?;
+    let seconds = look.seen.settings.deadline(Phase::Restarting).as_secs();
+    let rendered = jobs::generation(object, plan, &told.peers, mark, &Attempt { question: siblings::attempt(object), seconds });
+    let progress = progress(&look.children, Work::Generation, &rendered);
+    Some(Task { work: Work::Generation, rendered, progress })
+}
+
+/// Has that Job ended well?
+pub fn has_told(look: &Look<'_, Database>, mark: i64) -> bool {
+    let told = |line: &str| {
+        results::generation(line).is_ok_and(|all| all.values().all(|one| one.as_ref().is_some_and(|one| one.generation == Some(mark))))
+    };
+    matches!(reading(look, mark), Some(Task { progress: Progress::Done(line), .. }) if told(&line))
 }
 
 fn rendered(object: &v1::Database, plan: &Plan, work: Work, seconds: i64) -> Option<Rendered> {

@@ -42,7 +42,7 @@ pub(super) fn unavailable(event: Event) -> Outcome<Phase> {
 pub(super) fn following(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::Unprobed => go(Phase::Probing, &[StartJob], effects),
-        Event::StorageGrown => go(Phase::ExpandingStorage, &[ExpandClaims], effects),
+        Event::StorageGrown => go(Phase::ExpandingStorage, &[ExpandClaims, ApplyChildren], effects),
         Event::SpecRefused => go(Phase::RollingBack, &[ApplyChildren], effects),
         Event::NeverInitialized | Event::ExtensionsAdded => go(Phase::Initializing, &[StartJob], effects),
         Event::ImageChanged | Event::ParametersChanged | Event::TemplateChanged => go(Phase::Restarting, &[ApplyChildren], effects),
@@ -80,7 +80,7 @@ pub(super) fn rolling_back(event: Event, effects: &mut Effects) -> Outcome<Phase
 
 pub(super) fn rolled_back(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
-        Event::StorageGrown => go(Phase::ExpandingStorage, &[ExpandClaims], effects),
+        Event::StorageGrown => go(Phase::ExpandingStorage, &[ExpandClaims, ApplyChildren], effects),
         Event::ImageChanged | Event::ParametersChanged | Event::ReplicasChanged => go(Phase::RollingBack, &[ApplyChildren], effects),
         // An extension more is another spec than the one that was refused.
         Event::ExtensionsAdded => Handled,

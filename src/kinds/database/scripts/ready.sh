@@ -19,6 +19,13 @@ not_ready() {
     exit 1
 }
 
+# Settings that are mounted and not read yet are read now.
+reload_settings() {
+    local mounted
+    mounted=$(sed -n "s/^pointsman.generation = '\(.*\)'\$/\1/p" "$SETTINGS/reloaded.conf" 2>/dev/null) || return 0
+    [[ -z $mounted || $mounted == "$1" ]] || ask_here -c 'SELECT pg_reload_conf()' >/dev/null || true
+}
+
 # Where following is over for good the container is ended: its next start clones, or says why it may not.
 # give_up_when_lost TIMELINE POSITION NEEDED: the first two as they were written together. The timeline of what is
 # replayed just now is not to be had, and a position on another one than its own would look like a lead.
@@ -35,9 +42,10 @@ give_up_when_lost() {
 }
 
 read_topology
-row=$(ask_here -c "SELECT pg_is_in_recovery(), extract(epoch FROM pg_postmaster_start_time())") ||
-    not_ready "does not answer"
-IFS='|' read -r recovering started <<<"$row"
+row=$(ask_here -c "SELECT pg_is_in_recovery(), extract(epoch FROM pg_postmaster_start_time()),
+    current_setting('pointsman.generation', true)") || not_ready "does not answer"
+IFS='|' read -r recovering started read <<<"$row"
+reload_settings "$read"
 if [[ $recovering == f ]]; then
     [[ $primary == "$me" ]] || not_ready "is a primary and the topology names '$primary'"
     exit 0

@@ -4,6 +4,7 @@
 TERMINATION_LOG=${POINTSMAN_TERMINATION_LOG:-/dev/termination-log}
 SCRIPTS=/pointsman/scripts
 CONFIG=/pointsman/config
+SETTINGS=/pointsman/settings
 TOPOLOGY=/pointsman/topology
 SECRETS=/pointsman/internal
 DATA=/pointsman/data

@@ -1,0 +1,291 @@
+//! Whole lives of a Database in a pretend cluster: what it goes through, and what is left.
+
+mod cluster;
+
+use super::spec;
+use cluster::{Cluster, Things};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::ResourceExt;
+use pointsman::kinds::annotations::ANSWER;
+use pointsman::kinds::database::v1;
+use pointsman::kinds::database::{Database, Phase};
+use pointsman::kinds::entropy::Entropy;
+use pointsman::kinds::order::ChildKind;
+use pointsman::kinds::{Kind, Observation, Served, Settings, decide};
+use pointsman::machine::Word;
+use pointsman::machine::prove::Provable;
+use serde_json::{Value, json};
+
+/// More looks than any life takes.
+const ENOUGH: usize = 200;
+
+/// A life, as far as it has come.
+struct Life {
+    cluster: Cluster,
+    /// The states that were stored, each once in a row.
+    path: Vec<String>,
+}
+
+impl Life {
+    fn of(fields: &Value) -> Self {
+        let mut life = Life { cluster: Cluster::of(object(fields)), path: Vec::new() };
+        life.settle();
+        life
+    }
+
+    /// One look, and what comes of it. Is anything left to be done?
+    fn look(&mut self) -> bool {
+        let Some(object) = self.cluster.object.clone() else { return false };
+        let children = Database::children(&Things(&self.cluster), &object);
+        let settings = Settings::of::<Database>();
+        let before = object.status.clone();
+        let seen = Observation::<Database>::new(object, children, settings, None, self.cluster.now).with_entropy(Entropy::of([7; 32]));
+        let facts = Database::events(&seen);
+        let broken: Vec<_> = Database::LAWS.iter().filter(|law| !law.holds(&|fact| facts.contains(&fact))).collect();
+        assert!(broken.is_empty(), "{broken:?} after {:?}: {facts:?}", self.path);
+        let decision = decide(seen);
+        let object = self.cluster.object.as_mut().expect("an object");
+        object.status = Some(decision.status.clone());
+        let state = decision.status.state.clone().expect("a state");
+        if self.path.last() != Some(&state) {
+            self.path.push(state);
+        }
+        for order in &decision.orders {
+            if self.cluster.object.is_some() {
+                self.cluster.perform(order);
+            }
+        }
+        !decision.orders.is_empty() || before.as_ref() != Some(&decision.status)
+    }
+
+    /// Until nothing happens any more.
+    fn settle(&mut self) {
+        let mut quiet = 0;
+        for _ in 0..ENOUGH {
+            quiet = if self.look() { 0 } else { quiet + 1 };
+            if quiet > 2 {
+                return;
+            }
+            self.cluster.settles();
+        }
+        panic!("it never rests: {:?}\n{:?}", self.path, self.cluster.done.iter().rev().take(20).collect::<Vec<_>>());
+    }
+
+    /// Another spec, and what it leads to: the states since.
+    fn edit(&mut self, fields: &Value) -> Vec<String> {
+        let object = self.cluster.object.as_mut().expect("an object");
+        object.spec = spec(fields);
+        object.metadata.generation = object.metadata.generation.map(|generation| generation + 1);
+        self.after()
+    }
+
+    /// The states since now.
+    fn after(&mut self) -> Vec<String> {
+        let now = self.path.len();
+        self.cluster.done.clear();
+        self.settle();
+        self.path[now..].to_vec()
+    }
+
+    /// The open question is answered.
+    fn answer(&mut self, verb: &str) -> Vec<String> {
+        let id = self.status()["intervention"]["id"].as_str().expect("an open question").to_owned();
+        let object = self.cluster.object.as_mut().expect("an object");
+        object.annotations_mut().insert(ANSWER.to_owned(), format!("{verb}-{id}"));
+        self.after()
+    }
+
+    fn delete(&mut self) -> Vec<String> {
+        self.cluster.object.as_mut().expect("an object").metadata.deletion_timestamp = Some(Time(self.cluster.now));
+        self.after()
+    }
+
+    fn state(&self) -> String {
+        self.status()["state"].as_str().unwrap_or_default().to_owned()
+    }
+
+    fn status(&self) -> Value {
+        json!(self.cluster.object.as_ref().expect("an object").status)
+    }
+}
+
+fn object(fields: &Value) -> v1::Database {
+    let mut object = v1::Database::new("db", spec(fields));
+    object.metadata.namespace = Some("shop".to_owned());
+    object
+}
+
+fn path(phases: &[Phase]) -> Vec<String> {
+    phases.iter().map(|phase| phase.text()).collect()
+}
+
+#[test]
+fn it_is_asked_provisioned_initialized_and_ready() {
+    let life = Life::of(&json!({ "replicas": 2 }));
+    assert_eq!(life.path, path(&[Phase::Probing, Phase::Provisioning, Phase::Initializing, Phase::Provisioning, Phase::Ready]));
+    let status = life.status();
+    assert_eq!(status["version"], "17.11");
+    assert_eq!((&status["readyText"], &status["primary"]), (&json!("2/2"), &json!("db-0")));
+    let topology = life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology");
+    assert_eq!(topology["data"]["systemid"], "7300000000000000001");
+    let replica = life.cluster.get(ChildKind::Pod, "db-1").expect("a replica");
+    assert_eq!(replica["metadata"]["labels"]["pointsman.dev/role"], "replica");
+}
+
+#[test]
+fn servers_come_and_go_and_the_volumes_stay() {
+    let mut life = Life::of(&json!({ "replicas": 1 }));
+    assert_eq!(life.edit(&json!({ "replicas": 3 })), path(&[Phase::Scaling, Phase::Ready]));
+    assert_eq!(life.edit(&json!({ "replicas": 1 })), path(&[Phase::Scaling, Phase::Ready]));
+    let claims = life.cluster.names(ChildKind::PersistentVolumeClaim);
+    assert_eq!(claims, ["data-db-0", "data-db-1", "data-db-2", "db-backups"]);
+}
+
+#[test]
+fn another_image_is_asked_and_restarts_the_primary_last() {
+    let mut life = Life::of(&json!({ "replicas": 3, "image": "postgres:17.1" }));
+    let way = life.edit(&json!({ "replicas": 3, "image": "postgres:17.2" }));
+    assert_eq!(way, path(&[Phase::Probing, Phase::Restarting, Phase::Ready]));
+    let restarted: Vec<&String> = life.cluster.done.iter().filter(|done| done.starts_with("delete Pod db-")).collect();
+    assert_eq!(restarted, ["delete Pod db-2", "delete Pod db-1", "delete Pod db-0"]);
+    assert_eq!(life.status()["image"], "postgres:17.2");
+}
+
+#[test]
+fn another_major_is_asked_about_and_never_applied() {
+    let mut life = Life::of(&json!({ "image": "postgres:latest" }));
+    life.cluster.says.insert("probe.sh".to_owned(), (true, "OK version=180000 settings= extensions=".to_owned()));
+    assert_eq!(life.edit(&json!({ "image": "postgres:newest" })), path(&[Phase::Probing, Phase::HumanIntervention]));
+    let status = life.status();
+    assert_eq!((&status["reason"], &status["image"]), (&json!("ProbeFailed"), &json!("postgres:latest")), "{status}");
+    assert!(life.cluster.done.iter().all(|done| !done.contains("StatefulSet")), "{:?}", life.cluster.done);
+    assert_eq!(life.edit(&json!({ "image": "postgres:latest" })), path(&[Phase::Ready]));
+}
+
+#[test]
+fn settings_are_reloaded_where_that_will_do() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    let way = life.edit(&json!({ "replicas": 2, "parameters": { "work_mem": "8MB" } }));
+    assert_eq!(way, path(&[Phase::Probing, Phase::Restarting, Phase::Ready]));
+    let done = &life.cluster.done;
+    assert!(done.contains(&"create Job db-generation".to_owned()) && !done.iter().any(|done| done.contains("delete Pod")), "{done:?}");
+    let way = life.edit(&json!({ "replicas": 2, "parameters": { "work_mem": "8MB", "max_connections": "200" } }));
+    assert_eq!(way, path(&[Phase::Probing, Phase::Restarting, Phase::Ready]));
+    assert!(life.cluster.done.contains(&"delete Pod db-0".to_owned()), "{:?}", life.cluster.done);
+    // What was asked about is known: another value needs no other answer.
+    let way = life.edit(&json!({ "replicas": 2, "parameters": { "work_mem": "16MB", "max_connections": "200" } }));
+    assert_eq!(way, path(&[Phase::Restarting, Phase::Ready]));
+}
+
+#[test]
+fn an_extension_more_is_made() {
+    let mut life = Life::of(&json!({}));
+    let way = life.edit(&json!({ "extensions": [{ "name": "pg_trgm" }] }));
+    assert_eq!(way, path(&[Phase::Probing, Phase::Initializing, Phase::Ready]));
+}
+
+#[test]
+fn volumes_grow_where_they_can() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    let way = life.edit(&json!({ "replicas": 2, "storage": { "size": "2Gi" } }));
+    // The log of writes may take more of a larger volume, which is reloaded.
+    assert_eq!(way, path(&[Phase::ExpandingStorage, Phase::Restarting, Phase::Ready]));
+    let claim = life.cluster.get(ChildKind::PersistentVolumeClaim, "data-db-1").expect("a claim");
+    assert_eq!(claim["spec"]["resources"]["requests"]["storage"], "2Gi");
+}
+
+#[test]
+fn a_failed_job_is_a_question_and_retry_makes_another() {
+    let mut life = Life { cluster: Cluster::of(object(&json!({}))), path: Vec::new() };
+    life.cluster.says.insert("init.sh".to_owned(), (false, "FAILED: psql: error: no".to_owned()));
+    life.settle();
+    let status = life.status();
+    assert_eq!((life.state().as_str(), &status["reason"]), ("HumanIntervention", &json!("InitJobFailed")));
+    assert!(status["intervention"]["message"].as_str().is_some_and(|said| said.contains("psql: error: no")), "{status}");
+    life.cluster.says.clear();
+    assert_eq!(life.answer("retry"), path(&[Phase::Initializing, Phase::Provisioning, Phase::Ready]));
+    let id = status["intervention"]["id"].as_str().expect("an id");
+    assert!(life.cluster.done.contains(&format!("create Job db-init-{id}")), "{:?}", life.cluster.done);
+}
+
+#[test]
+fn the_primary_moves_before_its_pod_goes() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    // As after a promotion: the second pod is the primary.
+    for (key, value) in [("primary", "1"), ("epoch", "2")] {
+        life.cluster.edit(ChildKind::ConfigMap, "db-topology", &format!("/data/{key}"), json!(value));
+    }
+    life.cluster.remove(ChildKind::Pod, "db-0");
+    life.cluster.remove(ChildKind::Pod, "db-1");
+    life.settle();
+    assert_eq!((life.state().as_str(), &life.status()["primary"]), ("Ready", &json!("db-1")));
+    let way = life.edit(&json!({ "replicas": 1 }));
+    assert_eq!(way, path(&[Phase::Scaling, Phase::Ready]), "{:?}", life.cluster.done);
+    assert_eq!((&life.status()["primary"], life.cluster.names(ChildKind::Pod).contains(&"db-1".to_owned())), (&json!("db-0"), false));
+    let topology = life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology");
+    assert_eq!(topology["data"]["epoch"], "3");
+}
+
+#[test]
+fn a_volume_that_is_gone_is_never_replaced_by_an_empty_one() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.remove(ChildKind::PersistentVolumeClaim, "data-db-0");
+    life.cluster.remove(ChildKind::Pod, "db-0");
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    assert_eq!(life.status()["reason"], "PrimaryVolumeLost");
+    assert_eq!(life.cluster.done, Vec::<String>::new());
+}
+
+#[test]
+fn passwords_that_are_gone_are_made_anew_only_by_a_persons_word() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    life.cluster.remove(ChildKind::Secret, "db-app");
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    assert_eq!(life.status()["reason"], "CredentialsLost");
+    let way = life.answer("reset-passwords");
+    assert_eq!(way, path(&[Phase::Restarting, Phase::Initializing, Phase::Ready]), "{:?}", life.cluster.done);
+    assert!(life.cluster.get(ChildKind::Secret, "db-app").is_some());
+}
+
+#[test]
+fn a_last_dump_is_taken_and_written_down_before_anything_goes() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    let way = life.delete();
+    assert_eq!(way, path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]), "{:?}", life.cluster.done);
+    assert!(life.cluster.object.is_none());
+    assert_eq!(life.cluster.names(ChildKind::PersistentVolumeClaim), ["db-backups"]);
+    let maps = life.cluster.names(ChildKind::ConfigMap);
+    assert_eq!(maps.len(), 1, "{maps:?}");
+    let tombstone = life.cluster.get(ChildKind::ConfigMap, &maps[0]).expect("a tombstone");
+    assert_eq!(tombstone["data"]["folder"], "snapshot-20260102T030405Z");
+    assert!(tombstone["data"]["restore.yaml"].as_str().is_some_and(|yaml| yaml.contains("claimName: db-backups")), "{tombstone}");
+    let left: Vec<_> = life.cluster.things.keys().filter(|(kind, _)| *kind != ChildKind::PersistentVolumeClaim).collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    let order = |what: &str| {
+        life.cluster.done.iter().position(|done| done.starts_with(what)).unwrap_or_else(|| panic!("{what}: {:?}", life.cluster.done))
+    };
+    assert!(order("create ConfigMap db-tombstone") < order("delete StatefulSet"));
+    assert!(order("delete StatefulSet") < order("delete PersistentVolumeClaim data-db-0"));
+}
+
+#[test]
+fn each_policy_keeps_what_it_says() {
+    for (policy, left) in [("Delete", &[][..]), ("Retain", &["data-db-0"])] {
+        let mut life = Life::of(&json!({ "deletionPolicy": policy }));
+        life.delete();
+        assert!(life.cluster.object.is_none(), "{policy}: {:?}", life.path);
+        assert_eq!(life.cluster.names(ChildKind::PersistentVolumeClaim), left, "{policy}");
+        assert_eq!(life.cluster.names(ChildKind::Secret), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_dump_that_fails_keeps_everything_and_asks() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.says.insert("dump.sh".to_owned(), (false, "NO_SPACE: the volume is full".to_owned()));
+    assert_eq!(life.delete(), path(&[Phase::SnapshottingBeforeDelete, Phase::RemovalBlocked]));
+    assert!(life.status()["intervention"]["message"].as_str().is_some_and(|said| said.contains("the volume is full")));
+    assert!(life.cluster.done.iter().all(|done| !done.starts_with("delete")), "{:?}", life.cluster.done);
+    life.cluster.says.clear();
+    assert_eq!(life.answer("retry"), path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]));
+}

@@ -1,0 +1,381 @@
+//! A pretend cluster: objects as JSON, what their controllers make of them, and what the scripts of a Job would say.
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
+use pointsman::kinds::children::{Lookup, Slot, belongs};
+use pointsman::kinds::database::v1::Database;
+use pointsman::kinds::digest;
+use pointsman::kinds::order::{Child, ChildKind, ChildRef, Order};
+use pointsman::kinds::pod_template::Strings;
+use pointsman::kinds::reading::{ReadKind, Readable, Reading};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The system identifier of the data.
+const SYSTEM: &str = "7300000000000000001";
+
+/// The cluster at one moment.
+pub struct Cluster {
+    /// The time.
+    pub now: Timestamp,
+    /// The object, until it is gone.
+    pub object: Option<Database>,
+    /// Everything else.
+    pub things: BTreeMap<(ChildKind, String), Value>,
+    /// What each Job is to say instead of what it says where all goes well: by the first word after the object's name.
+    pub says: BTreeMap<String, (bool, String)>,
+    /// Ordinals whose server does not become ready.
+    pub away: BTreeSet<u32>,
+    /// Do volumes grow?
+    pub expands: bool,
+    /// Every order that was carried out, in short.
+    pub done: Vec<String>,
+    serial: i64,
+}
+
+impl Cluster {
+    /// A cluster that holds one object.
+    pub fn of(object: Database) -> Self {
+        let mut cluster = Cluster {
+            now: Timestamp::from_second(1_800_000_000).expect("a time"),
+            object: None,
+            things: BTreeMap::new(),
+            says: BTreeMap::new(),
+            away: BTreeSet::new(),
+            expands: true,
+            done: Vec::new(),
+            serial: 0,
+        };
+        let mut object = object;
+        object.metadata.uid = Some(cluster.uid());
+        object.metadata.generation = Some(1);
+        object.metadata.resource_version = Some("1".to_owned());
+        cluster.object = Some(object);
+        cluster
+    }
+
+    fn uid(&mut self) -> String {
+        self.serial += 1;
+        format!("00000000-0000-0000-0000-{:012}", self.serial)
+    }
+
+    /// One thing, as it stands.
+    pub fn get(&self, kind: ChildKind, name: &str) -> Option<&Value> {
+        self.things.get(&(kind, name.to_owned()))
+    }
+
+    /// The names of all things of a kind.
+    pub fn names(&self, kind: ChildKind) -> Vec<String> {
+        self.things.keys().filter(|(one, _)| *one == kind).map(|(_, name)| name.clone()).collect()
+    }
+
+    /// Changes one thing by hand.
+    pub fn edit(&mut self, kind: ChildKind, name: &str, path: &str, value: Value) {
+        let thing = self.things.get_mut(&(kind, name.to_owned())).expect("a thing to edit");
+        *thing.pointer_mut(path).expect("a field to edit") = value;
+        self.touched(kind, name);
+    }
+
+    /// Removes one thing by hand, as whoever owns it does.
+    pub fn remove(&mut self, kind: ChildKind, name: &str) {
+        self.things.remove(&(kind, name.to_owned())).expect("a thing to remove");
+    }
+
+    fn touched(&mut self, kind: ChildKind, name: &str) {
+        self.serial += 1;
+        let version = json!(self.serial.to_string());
+        let now = json!(self.now.to_string());
+        let key = (kind, name.to_owned());
+        let Some(thing) = self.things.get_mut(&key) else { return };
+        thing["metadata"]["resourceVersion"] = version;
+        if thing["metadata"]["creationTimestamp"].is_null() {
+            thing["metadata"]["creationTimestamp"] = now;
+        }
+        let spec = digest::of(&thing["spec"]);
+        if thing["metadata"]["annotations"]["test/spec"] != json!(spec) && kind == ChildKind::StatefulSet {
+            thing["metadata"]["annotations"]["test/spec"] = json!(spec);
+            let generation = thing["metadata"]["generation"].as_i64().unwrap_or_default() + 1;
+            thing["metadata"]["generation"] = json!(generation);
+        }
+    }
+
+    fn insert(&mut self, child: &ChildRef, object: &Value) {
+        let mut object = object.clone();
+        object["metadata"]["uid"] = json!(self.uid());
+        self.things.insert((child.kind, child.name.clone()), object);
+        self.touched(child.kind, &child.name);
+    }
+
+    /// Carries out an order, as the API server would.
+    pub fn perform(&mut self, order: &Order) {
+        let short = |verb: &str, child: &ChildRef| format!("{verb} {:?} {}", child.kind, child.name);
+        match order {
+            Order::Apply { child, object, uid, .. } => {
+                self.done.push(short("apply", child));
+                let key = (child.kind, child.name.clone());
+                match self.things.get_mut(&key) {
+                    None => self.insert(child, object),
+                    Some(live) => {
+                        assert!(uid.is_some() && uid.as_deref() == live["metadata"]["uid"].as_str(), "{order:?}");
+                        let fixed = live["spec"]["volumeClaimTemplates"].clone();
+                        json_patch::merge(live, object);
+                        for map in ["data", "selector"] {
+                            // What is not wanted any more is given up.
+                            if let Some(wanted) = object.get(map) {
+                                live[map] = wanted.clone();
+                            }
+                        }
+                        if !object["spec"]["selector"].is_null() {
+                            live["spec"]["selector"] = object["spec"]["selector"].clone();
+                        }
+                        assert_eq!(live["spec"]["volumeClaimTemplates"], fixed, "the templates of claims cannot be changed");
+                        self.touched(child.kind, &child.name);
+                    }
+                }
+            }
+            Order::Create { child, object } => {
+                self.done.push(short("create", child));
+                assert!(!self.things.contains_key(&(child.kind, child.name.clone())), "{order:?} is there");
+                self.insert(child, object);
+            }
+            Order::Own { patch } => {
+                self.done.push("patch the object".to_owned());
+                let mut object = serde_json::to_value(self.object.as_ref().expect("an object")).expect("JSON");
+                if object["metadata"]["finalizers"].is_null() {
+                    object["metadata"].as_object_mut().expect("metadata").remove("finalizers");
+                }
+                json_patch::patch(&mut object, patch).expect("a patch that fits");
+                let object: Database = serde_json::from_value(object).expect("a Database");
+                let gone = object.metadata.deletion_timestamp.is_some() && object.finalizers().is_empty();
+                self.object = Some(object).filter(|_| !gone);
+            }
+            Order::Patch { child, patch } => {
+                self.done.push(short("patch", child));
+                let live = self.things.get_mut(&(child.kind, child.name.clone())).expect("a thing to patch");
+                json_patch::patch(live, patch).unwrap_or_else(|error| panic!("{error}: {order:?}"));
+                self.touched(child.kind, &child.name);
+            }
+            Order::Delete { child, uid, .. } => {
+                self.done.push(short("delete", child));
+                let key = (child.kind, child.name.clone());
+                assert_eq!(self.things[&key]["metadata"]["uid"], json!(uid));
+                self.things.remove(&key);
+                if child.kind == ChildKind::StatefulSet {
+                    self.things.retain(|(kind, _), thing| *kind != ChildKind::Pod || thing["metadata"]["labels"]["test/set"].is_null());
+                }
+                if child.kind == ChildKind::Job {
+                    let of = json!(child.name);
+                    self.things.retain(|_, thing| thing["metadata"]["labels"]["batch.kubernetes.io/job-name"] != of);
+                }
+            }
+        }
+    }
+
+    /// What the controllers and the kubelets make of what stands.
+    pub fn settles(&mut self) {
+        self.now += jiff::SignedDuration::from_secs(1);
+        for name in self.names(ChildKind::PersistentVolumeClaim) {
+            let expands = self.expands;
+            let claim = self.things.get_mut(&(ChildKind::PersistentVolumeClaim, name)).expect("a claim");
+            let class = claim["spec"]["storageClassName"].take();
+            claim["spec"]["storageClassName"] = if class.is_null() { json!("standard") } else { class };
+            if claim["status"].is_null() || expands {
+                let size = claim["spec"]["resources"]["requests"]["storage"].clone();
+                claim["status"] = json!({ "phase": "Bound", "capacity": { "storage": size } });
+            }
+        }
+        self.sets_make_pods();
+        self.jobs_run();
+    }
+
+    fn sets_make_pods(&mut self) {
+        for name in self.names(ChildKind::StatefulSet) {
+            let set = self.get(ChildKind::StatefulSet, &name).expect("a set").clone();
+            let revision = digest::of(&set["spec"]["template"]);
+            let wanted = set["spec"]["replicas"].as_u64().unwrap_or(1);
+            let mine: Vec<String> = self.names(ChildKind::Pod);
+            for pod in mine {
+                let ordinal = pod.strip_prefix(&format!("{name}-")).and_then(|ordinal| ordinal.parse::<u64>().ok());
+                if ordinal.is_some_and(|ordinal| ordinal >= wanted) {
+                    self.things.remove(&(ChildKind::Pod, pod));
+                }
+            }
+            for ordinal in 0..wanted {
+                let pod = format!("{name}-{ordinal}");
+                let claim = format!("data-{pod}");
+                if self.get(ChildKind::PersistentVolumeClaim, &claim).is_none() {
+                    let mut made = set["spec"]["volumeClaimTemplates"][0].clone();
+                    made["metadata"]["name"] = json!(claim);
+                    self.insert(&ChildRef { kind: ChildKind::PersistentVolumeClaim, name: claim }, &made);
+                }
+                if self.get(ChildKind::Pod, &pod).is_none() {
+                    let mut labels = set["spec"]["template"]["metadata"]["labels"].clone();
+                    labels["controller-revision-hash"] = json!(revision);
+                    labels["test/set"] = json!("yes");
+                    let made = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": pod, "labels": labels, "annotations": { "test/told": self.told_primary() } } });
+                    self.insert(&ChildRef { kind: ChildKind::Pod, name: pod.clone() }, &made);
+                }
+                self.server_runs(&pod, u32::try_from(ordinal).expect("a small number"));
+            }
+            let set = self.things.get_mut(&(ChildKind::StatefulSet, name)).expect("a set");
+            set["status"] = json!({ "replicas": wanted, "observedGeneration": set["metadata"]["generation"], "updateRevision": revision });
+        }
+    }
+
+    fn told_primary(&self) -> String {
+        let told = self.things.iter().find(|((kind, name), _)| *kind == ChildKind::ConfigMap && name.ends_with("-topology"));
+        told.and_then(|(_, map)| map["data"]["primary"].as_str()).unwrap_or_default().to_owned()
+    }
+
+    fn fenced(&self) -> String {
+        let told = self.things.iter().find(|((kind, name), _)| *kind == ChildKind::ConfigMap && name.ends_with("-topology"));
+        told.and_then(|(_, map)| map["data"]["fenced"].as_str()).unwrap_or_default().to_owned()
+    }
+
+    /// A server is ready where what it was at its start is what it is to be.
+    fn server_runs(&mut self, name: &str, ordinal: u32) {
+        let (now, away, told) = (self.now.to_string(), self.away.contains(&ordinal), self.told_primary());
+        let fenced = told.is_empty() && self.fenced() == ordinal.to_string();
+        let pod = self.things.get_mut(&(ChildKind::Pod, name.to_owned())).expect("a pod");
+        if pod["metadata"]["annotations"]["test/told"] == json!("") && !told.is_empty() {
+            // Its container starts again and again until somebody is named.
+            pod["metadata"]["annotations"]["test/told"] = json!(told);
+            pod["status"]["containerStatuses"] = json!([]);
+        }
+        let at_start = pod["metadata"]["annotations"]["test/told"].as_str().unwrap_or_default().to_owned();
+        let me = ordinal.to_string();
+        let refuses = fenced && at_start.is_empty();
+        if refuses {
+            let end = json!({ "terminated": { "exitCode": 3, "message": "FENCED: no primary is named at epoch 2; this server was it, and waits" } });
+            pod["status"]["containerStatuses"] =
+                json!([{ "name": "postgresql", "ready": false, "restartCount": 1, "image": "", "imageID": "", "state": end }]);
+        }
+        let fits = (at_start == me) == (told == me) && !away && !refuses;
+        let ready = if fits { "True" } else { "False" };
+        if pod["status"]["conditions"][0]["status"] != json!(ready) {
+            pod["status"]["conditions"] = json!([{ "type": "Ready", "status": ready, "lastTransitionTime": now }]);
+        }
+    }
+
+    fn jobs_run(&mut self) {
+        for name in self.names(ChildKind::Job) {
+            let job = self.get(ChildKind::Job, &name).expect("a job").clone();
+            if !job["status"].is_null() {
+                continue;
+            }
+            let (well, line) = self.said(&job);
+            let mut labels = job["spec"]["template"]["metadata"]["labels"].clone();
+            labels["batch.kubernetes.io/job-name"] = json!(name);
+            let state = json!({ "terminated": { "exitCode": if well { 0 } else { 3 }, "message": line } });
+            let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": format!("{name}-x"), "labels": labels },
+                "status": { "phase": if well { "Succeeded" } else { "Failed" }, "containerStatuses": [{ "name": "job", "ready": false, "restartCount": 0, "image": "", "imageID": "", "state": state }] } });
+            self.insert(&ChildRef { kind: ChildKind::Pod, name: format!("{name}-x") }, &pod);
+            let (kind, now) = (if well { "Complete" } else { "Failed" }, self.now.to_string());
+            let job = self.things.get_mut(&(ChildKind::Job, name)).expect("a job");
+            job["status"] = json!({ "completionTime": now, "conditions": [{ "type": kind, "status": "True", "lastTransitionTime": now }] });
+        }
+    }
+
+    /// What the script of a Job says.
+    fn said(&self, job: &Value) -> (bool, String) {
+        let container = &job["spec"]["template"]["spec"]["containers"][0];
+        let script = container["command"][1].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
+        let variable = |name: &str| {
+            let all = container["env"].as_array().into_iter().flatten();
+            all.filter(|one| one["name"] == name).find_map(|one| one["value"].as_str()).unwrap_or_default().to_owned()
+        };
+        if let Some(said) = self.says.get(&script) {
+            return said.clone();
+        }
+        let image = container["image"].as_str().unwrap_or_default();
+        let major: u32 = image.rsplit(':').next().and_then(|tag| tag.split('.').next()?.parse().ok()).unwrap_or(17);
+        let version = major * 10_000 + 11;
+        let dump = format!("OK folder=snapshot-20260102T030405Z bytes=4096 sha256={} version={version} systemid={SYSTEM}", "0a".repeat(32));
+        let line = match script.as_str() {
+            "probe.sh" => {
+                let setting = |name: &str| if name == "max_connections" { "poi,,1,262143" } else { "usi,kB,64,2147483647" };
+                let asked = variable("POINTSMAN_SETTINGS");
+                let settings: Vec<&str> = asked.split_whitespace().map(setting).collect();
+                let extensions = "a".repeat(variable("POINTSMAN_EXTENSIONS").split_whitespace().count());
+                format!("OK version={version} settings={} extensions={extensions}", settings.join(";"))
+            }
+            "init.sh" => format!("OK systemid={SYSTEM} version={version}"),
+            "generation.sh" => {
+                let peers = variable("POINTSMAN_PEERS");
+                let peers = peers.split_whitespace().filter_map(|peer| peer.split('=').next());
+                let mark = variable("POINTSMAN_GENERATION");
+                let said: Vec<String> = peers.map(|peer| format!("{peer}={mark},replica,{version},0/3000060,0,{SYSTEM}")).collect();
+                format!("OK {}", said.join(" "))
+            }
+            _ => dump,
+        };
+        (true, line)
+    }
+}
+
+/// Where an observation finds things: in what stands.
+pub struct Things<'a>(pub &'a Cluster);
+
+impl Things<'_> {
+    fn owner(&self) -> String {
+        self.0.object.as_ref().and_then(ResourceExt::uid).unwrap_or_default()
+    }
+
+    fn every<T: Child>(&self) -> Vec<Arc<T>> {
+        let these = self.0.things.iter().filter(|((kind, _), _)| *kind == T::KIND);
+        these.map(|(_, thing)| Arc::new(typed(thing))).collect()
+    }
+}
+
+fn typed<T: DeserializeOwned>(thing: &Value) -> T {
+    serde_json::from_value(thing.clone()).unwrap_or_else(|error| panic!("{error}: {thing}"))
+}
+
+impl Lookup for Things<'_> {
+    fn slot<T: Child>(&self, name: &str) -> Slot<T> {
+        match self.0.get(T::KIND, name) {
+            None => Slot::Free,
+            Some(thing) => {
+                let one: T = typed(thing);
+                if belongs(&one, &self.owner()) {
+                    return Slot::Ours(Arc::new(one));
+                }
+                Slot::Foreign { uid: one.uid().unwrap_or_default(), owner: "nobody controls it".to_owned() }
+            }
+        }
+    }
+
+    fn read<T: Readable>(&self, name: &str) -> Reading<T> {
+        let thing = match T::KIND {
+            ReadKind::Namespace => json!({ "metadata": { "name": name } }),
+            ReadKind::Secret | ReadKind::StorageClass => return Reading::Absent,
+        };
+        Reading::Found(Arc::new(typed(&thing)))
+    }
+
+    fn read_all<T: Readable>(&self) -> Reading<Vec<Arc<T>>> {
+        let class = json!({ "metadata": { "name": "standard" }, "provisioner": "p", "allowVolumeExpansion": self.0.expands });
+        Reading::Found(Arc::new(vec![Arc::new(typed(&class))]))
+    }
+
+    fn all<T: Child>(&self) -> Vec<Arc<T>> {
+        self.every::<T>().into_iter().filter(|one| belongs(one.as_ref(), &self.owner())).collect()
+    }
+
+    fn below<T: Child>(&self, _: &str) -> Vec<Arc<T>> {
+        Vec::new()
+    }
+
+    fn pods(&self) -> Vec<Arc<Pod>> {
+        let object = self.0.object.as_ref().expect("an object");
+        self.labelled_pods(&pointsman::kinds::database::children::selector(object))
+    }
+
+    fn labelled_pods(&self, labels: &Strings) -> Vec<Arc<Pod>> {
+        let fits = |pod: &Arc<Pod>| labels.iter().all(|(key, value)| pod.labels().get(key) == Some(value));
+        self.every::<Pod>().into_iter().filter(fits).collect()
+    }
+}
