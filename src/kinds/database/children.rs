@@ -17,7 +17,7 @@ pub const RENDERER: i64 = if cfg!(feature = "next-rendering") { 2 } else { 1 };
 /// The label that says what a child is part of.
 pub(super) const NAME: &str = "app.kubernetes.io/name";
 /// The label that says what a child is for.
-const COMPONENT: &str = "app.kubernetes.io/component";
+pub(super) const COMPONENT: &str = "app.kubernetes.io/component";
 
 /// The labels that find the servers' pods, and no Job's. They never change.
 pub fn selector(object: &Object) -> Strings {

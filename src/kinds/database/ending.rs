@@ -71,7 +71,7 @@ pub fn workloads(scene: &Scene<'_>) -> Vec<Order> {
     }
     let children = &scene.look.children;
     let mut orders: Vec<Order> = gone(&children.schedule).into_iter().collect();
-    orders.extend(children.jobs.iter().filter_map(|job| gone(&job.slot)));
+    orders.extend(children.every_job().filter(|job| stays(*job)).filter_map(removal));
     orders.extend(children.servers.ours().filter(|live| stays(*live)).and_then(|live| removal_with(live, Cascade::Foreground)));
     let services = [&children.primary, &children.read_only, &children.addresses];
     orders.extend(services.into_iter().filter_map(gone));
@@ -103,7 +103,7 @@ pub fn is_left(scene: &Scene<'_>, volumes: bool) -> bool {
         || !no_servers(scene)
         || !children.job_pods.is_empty()
         || !children.maps.is_empty()
-        || children.jobs.iter().any(|job| job.slot.ours().is_some())
+        || children.every_job().next().is_some()
         || there(&[children.schedule.ours().is_some(), children.budget.ours().is_some()])
         || there(&[&children.primary, &children.read_only, &children.addresses].map(|slot| slot.ours().is_some()))
         || there(&[&children.application, &children.internal].map(|slot| slot.ours().is_some()))

@@ -77,7 +77,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::ExtensionsAdded, |scene| lacks_extensions(scene) && !scene.look.refused()),
     (Event::ReplicasChanged, |scene| is_raised(scene, Event::ReplicasChanged)),
     (Event::PrimaryReady, |scene| scene.members.primary_is_ready()),
-    (Event::DeadlinePassed, |scene| scene.look.is_overdue()),
+    (Event::DeadlinePassed, is_overdue),
     (Event::DriftFought, |scene| scene.look.is_fought_over()),
     (Event::ResetAllowed, |scene| scene.more.reset_time.is_some()),
     (Event::SwitchoverWanted, |scene| is_switchover_wanted(scene)),
@@ -191,6 +191,12 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
 /// Does something differ that serves nobody at once?
 fn auxiliaries_drifted(scene: &Scene<'_>) -> bool {
     scene.look.target.as_ref().is_some_and(|target| !upkeep::orders(scene, target).is_empty())
+}
+
+/// Is the state's time over? Where a Job is waited for, nothing else is ordered that could be late.
+fn is_overdue(scene: &Scene<'_>) -> bool {
+    let waits = work::task(scene.look, scene.phase()).is_some_and(|task| !matches!(task.progress, Progress::Missing));
+    scene.look.is_overdue() || waits && scene.look.late()
 }
 
 fn was_never_restored(scene: &Scene<'_>) -> bool {

@@ -150,7 +150,9 @@ fn name(object: &Object, work: Work, attempt: &Attempt) -> String {
 }
 
 fn owned(object: &Object, plan: &Plan, work: Work, task: &Task, attempt: &Attempt) -> Rendered {
-    let (name, labels) = (name(object, work, attempt), job_labels(object, task.component));
+    let (name, mut labels) = (name(object, work, attempt), job_labels(object, task.component));
+    // By it those of earlier attempts are found, too.
+    labels.insert(OWNER_UID.to_owned(), object.uid().unwrap_or_default());
     Rendered::owned::<Job>(object, &name, &labels, body(object, plan, task, attempt.seconds)).annotated(&asked(plan, task))
 }
 

@@ -1,5 +1,6 @@
 //! What each effect asks of the cluster.
 
+use super::children::COMPONENT;
 use super::last_words::Word;
 use super::members::Members;
 use super::plan::Plan;
@@ -17,8 +18,10 @@ use crate::kinds::order::Order;
 use crate::kinds::pods::trouble;
 use crate::kinds::rendered::Rendered;
 use jiff::SignedDuration;
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::ResourceExt;
+use std::sync::Arc;
 
 /// What `effect` asks for.
 pub fn of(effect: Effect, seen: &Observation<Database>) -> Vec<Order> {
@@ -50,8 +53,9 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
     if !children.has_map(&scripts.child.name) {
         orders.push(creation(scripts));
     }
-    let before = children.jobs.iter().filter(|job| job.work == task.work && job.name != task.rendered.child.name);
-    orders.extend(before.filter_map(|job| removal(job.slot.ours()?)));
+    let same =
+        |job: &&Arc<Job>| job.labels().get(COMPONENT).map(String::as_str) == task.rendered.object["metadata"]["labels"][COMPONENT].as_str();
+    orders.extend(children.earlier.iter().filter(same).filter_map(|job| removal(job.as_ref())));
     match task.progress {
         Progress::Missing => orders.push(creation(task.rendered)),
         Progress::Another(job) => orders.extend(removal(job)),
@@ -78,8 +82,7 @@ fn renewal(scene: &Scene<'_>) -> Option<Order> {
 /// Pods that wait on an error, and Jobs that have failed.
 fn tried_afresh(scene: &Scene<'_>) -> Vec<Order> {
     let waiting = scene.members.pods().filter(|(_, pod)| trouble(pod).is_some()).filter_map(|(_, pod)| removal(pod));
-    let jobs = scene.look.children.jobs.iter().filter_map(|job| job.slot.ours());
-    let failed = jobs.filter(|job| work::failure(job).is_some()).filter_map(removal);
+    let failed = scene.look.children.every_job().filter(|job| work::failure(job).is_some()).filter_map(removal);
     waiting.chain(failed).collect()
 }
 

@@ -51,8 +51,10 @@ pub struct Children {
     pub budget: Slot<PodDisruptionBudget>,
     /// What makes the backups.
     pub schedule: Slot<CronJob>,
-    /// The Jobs of this attempt and of the one before.
+    /// The Jobs of today's attempt.
     pub jobs: Vec<OneJob>,
+    /// Those of earlier ones.
+    pub earlier: Vec<Arc<Job>>,
     /// Backups that were made on the schedule.
     pub made: Vec<Arc<Job>>,
     /// The servers' pods.
@@ -82,9 +84,10 @@ pub fn find(lookup: &impl Lookup, object: &Object) -> Children {
     let schedule: Slot<CronJob> = lookup.slot(&names::own(&name));
     let made = schedule.ours().and_then(ResourceExt::uid).map(|uid| lookup.below::<Job>(&uid)).unwrap_or_default();
     let tombstone = names::tombstone(&name, &object.uid().unwrap_or_default());
-    let attempts = attempts(object);
-    let jobs = Work::ALL.into_iter().flat_map(|work| attempts.iter().map(move |id| (work, id.as_deref())));
-    let jobs = jobs.map(|(work, id)| (work, names::job(&name, work, id)));
+    let attempt = attempt(object);
+    let jobs = Work::ALL.into_iter().map(|work| (work, names::job(&name, work, attempt.as_deref())));
+    let todays: Vec<String> = jobs.clone().map(|(_, name)| name).collect();
+    let earlier = lookup.below::<Job>(&object.uid().unwrap_or_default()).into_iter().chain(lookup.all::<Job>());
     let (application, internal): (Slot<Secret>, Slot<Secret>) =
         (lookup.slot(&names::application(&name)), lookup.slot(&names::internal(&name)));
     Children {
@@ -102,6 +105,7 @@ pub fn find(lookup: &impl Lookup, object: &Object) -> Children {
         addresses: lookup.slot(&names::pods(&name)),
         servers: lookup.slot(&names::own(&name)),
         budget: lookup.slot(&names::own(&name)),
+        earlier: earlier.filter(|job| !todays.contains(&job.name_any())).collect(),
         jobs: jobs.map(|(work, name)| OneJob { work, slot: lookup.slot(&name), name }).collect(),
         made,
         schedule,
@@ -122,17 +126,10 @@ fn named(slot: Slot<PersistentVolumeClaim>, object: &Object) -> Slot<PersistentV
     }
 }
 
-/// The id of the question that the Jobs of today are named after, and that of the one before; nothing for the first attempt.
-fn attempts(object: &Object) -> Vec<Option<String>> {
-    let asked = object.status().and_then(|status| status.questions).unwrap_or_default();
-    let named = |number: i64| (number > 0).then(|| id(&object.uid().unwrap_or_default(), number));
-    let before = (asked > 0).then(|| named(asked - 1));
-    [Some(named(asked)), before].into_iter().flatten().collect()
-}
-
-/// The id that today's Jobs are named after.
+/// The id of the question that today's Jobs are named after; nothing for the first attempt.
 pub fn attempt(object: &Object) -> Option<String> {
-    attempts(object).swap_remove(0)
+    let asked = object.status().and_then(|status| status.questions).unwrap_or_default();
+    (asked > 0).then(|| id(&object.uid().unwrap_or_default(), asked))
 }
 
 impl Siblings for Children {
@@ -177,6 +174,11 @@ impl Children {
     /// Is the ConfigMap of this name there? Its name is a digest of what it holds.
     pub fn has_map(&self, name: &str) -> bool {
         self.maps.iter().any(|map| map.name_any() == name)
+    }
+
+    /// Every Job, but the backups on the schedule.
+    pub fn every_job(&self) -> impl Iterator<Item = &Job> {
+        self.jobs.iter().filter_map(|job| job.slot.ours()).chain(self.earlier.iter().map(AsRef::as_ref))
     }
 
     /// The Job of a piece of work, of today's attempt.

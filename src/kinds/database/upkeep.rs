@@ -36,7 +36,7 @@ fn outlived(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let Some(servers) = children.servers.ours().filter(|_| scene.look.settled) else { return Vec::new() };
     let learned = learning::learned(&scene.more, target);
     let wanted = [scripts::name(object), configuration::name(object, target, &learned)];
-    let jobs = children.jobs.iter().filter_map(|job| job.slot.ours()).map(|job| json!(job.spec));
+    let jobs = children.every_job().map(|job| json!(job.spec));
     let users = jobs.chain(children.made.iter().map(|job| json!(job.spec)));
     let users = users.chain([json!(servers.spec), json!(children.schedule.ours().map(|schedule| &schedule.spec))]);
     let mounted: String = users.map(|spec| spec.to_string()).collect();

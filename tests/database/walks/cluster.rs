@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
-use pointsman::kinds::children::{Lookup, Slot, belongs};
+use pointsman::kinds::children::{Lookup, Slot, belongs, controller, labelled_owner};
 use pointsman::kinds::database::v1::Database;
 use pointsman::kinds::digest;
 use pointsman::kinds::order::{Child, ChildKind, ChildRef, Order};
@@ -79,9 +79,22 @@ impl Cluster {
         self.touched(kind, name);
     }
 
-    /// Removes one thing by hand, as whoever owns it does.
+    /// A user deletes the object; without a finalizer it is gone at once.
+    pub fn delete(&mut self) {
+        let object = self.object.as_mut().expect("an object");
+        object.metadata.deletion_timestamp = Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(self.now));
+        if object.finalizers().is_empty() {
+            self.object = None;
+        }
+    }
+
+    /// Removes one thing by hand; what it owns goes after it.
     pub fn remove(&mut self, kind: ChildKind, name: &str) {
         self.things.remove(&(kind, name.to_owned())).expect("a thing to remove");
+        let owner = if kind == ChildKind::StatefulSet { ("test/set", json!("yes")) } else { ("batch.kubernetes.io/job-name", json!(name)) };
+        if [ChildKind::StatefulSet, ChildKind::Job].contains(&kind) {
+            self.things.retain(|_, thing| thing["metadata"]["labels"][owner.0] != owner.1);
+        }
     }
 
     fn touched(&mut self, kind: ChildKind, name: &str) {
@@ -162,14 +175,7 @@ impl Cluster {
                 self.done.push(short("delete", child));
                 let key = (child.kind, child.name.clone());
                 assert_eq!(self.things[&key]["metadata"]["uid"], json!(uid));
-                self.things.remove(&key);
-                if child.kind == ChildKind::StatefulSet {
-                    self.things.retain(|(kind, _), thing| *kind != ChildKind::Pod || thing["metadata"]["labels"]["test/set"].is_null());
-                }
-                if child.kind == ChildKind::Job {
-                    let of = json!(child.name);
-                    self.things.retain(|_, thing| thing["metadata"]["labels"]["batch.kubernetes.io/job-name"] != of);
-                }
+                self.remove(child.kind, &child.name);
             }
         }
     }
@@ -365,8 +371,10 @@ impl Lookup for Things<'_> {
         self.every::<T>().into_iter().filter(|one| belongs(one.as_ref(), &self.owner())).collect()
     }
 
-    fn below<T: Child>(&self, _: &str) -> Vec<Arc<T>> {
-        Vec::new()
+    fn below<T: Child>(&self, parent: &str) -> Vec<Arc<T>> {
+        let controlled = |one: &Arc<T>| controller(one.as_ref()).is_some_and(|controller| controller.uid == parent);
+        let labelled = |one: &Arc<T>| labelled_owner(one.as_ref()) == Some(&self.owner());
+        self.every::<T>().into_iter().filter(|one| controlled(one) && labelled(one)).collect()
     }
 
     fn pods(&self) -> Vec<Arc<Pod>> {

@@ -1,0 +1,168 @@
+//! Lives in which anything may happen, at random: edits, answers, hands that remove children, servers that are away, Jobs that
+//! fail. What must never be is asserted at every look, and every life comes to rest once it is left alone.
+
+use super::cluster::Cluster;
+use super::life::{Life, object};
+use crate::dice::Dice;
+use kube::ResourceExt;
+use pointsman::kinds::annotations::{PAUSED, PROTECTED};
+use pointsman::kinds::order::ChildKind;
+use serde_json::{Value, json};
+
+/// Things that happen in one life.
+const HAPPENINGS: usize = 60;
+
+/// Specs that a user may write, one after another.
+fn specs() -> Vec<Value> {
+    vec![
+        json!({}),
+        json!({ "replicas": 3 }),
+        json!({ "replicas": 2, "image": "postgres:17.3" }),
+        json!({ "replicas": 2, "parameters": { "work_mem": "8MB" } }),
+        json!({ "parameters": { "max_connections": "50" }, "extensions": [{ "name": "pg_trgm" }] }),
+        json!({ "storage": { "size": "2Gi" } }),
+        json!({ "image": "postgres:latest" }),
+        json!({ "deletionPolicy": "Retain", "backup": { "schedule": "30 2 * * *" } }),
+        json!({ "resources": { "requests": { "cpu": "1" } } }),
+        json!({ "databaseName": "other" }),
+    ]
+}
+
+/// Scripts whose Jobs may fail.
+const SCRIPTS: [&str; 4] = ["probe.sh", "init.sh", "dump.sh", "generation.sh"];
+
+/// Children that a hand may remove; volumes and passwords are lost in lives of their own.
+const REMOVED: [ChildKind; 6] =
+    [ChildKind::Service, ChildKind::StatefulSet, ChildKind::ConfigMap, ChildKind::Job, ChildKind::PodDisruptionBudget, ChildKind::Pod];
+
+impl Life {
+    /// One thing happens.
+    fn happens(&mut self, dice: &mut Dice) {
+        let specs = specs();
+        match dice.below(12) {
+            0 => {
+                let object = self.cluster.object.as_mut().expect("an object");
+                if object.metadata.deletion_timestamp.is_none() {
+                    object.spec = crate::spec(&specs[dice.below(specs.len())]);
+                    object.metadata.generation = object.metadata.generation.map(|generation| generation + 1);
+                }
+            }
+            1 => {
+                let kind = dice.pick(&REMOVED);
+                let names = self.cluster.names(kind);
+                if !names.is_empty() {
+                    self.cluster.remove(kind, &names[dice.below(names.len())]);
+                }
+            }
+            2 => drop(self.cluster.away.insert(u32::try_from(dice.below(3)).expect("a small number"))),
+            3 => self.cluster.away.clear(),
+            4 => {
+                let script = dice.pick(&SCRIPTS).to_owned();
+                self.cluster.says.insert(script, (false, "FAILED: told to".to_owned()));
+            }
+            5 => self.cluster.says.clear(),
+            6 => self.annotates(if dice.chance(70) { PAUSED } else { PROTECTED }, if dice.chance(40) { "true" } else { "false" }),
+            7 => self.says_one_of_the_answers(dice),
+            8 => self.cluster.now += jiff::SignedDuration::from_mins(dice.pick(&[1, 11, 70])),
+            9 => self.cluster.settles(),
+            _ => drop(self.look()),
+        }
+    }
+
+    fn annotates(&mut self, key: &str, value: &str) {
+        self.cluster.object.as_mut().expect("an object").annotations_mut().insert(key.to_owned(), value.to_owned());
+    }
+
+    fn says_one_of_the_answers(&mut self, dice: &mut Dice) {
+        let question = self.status()["intervention"].clone();
+        let offers = question["answers"].as_array().cloned().unwrap_or_default();
+        if !offers.is_empty() {
+            let verb = offers[dice.below(offers.len())]["verb"].as_str().expect("a verb").to_owned();
+            let id = question["id"].as_str().expect("an id");
+            self.annotates(pointsman::kinds::annotations::ANSWER, &format!("{verb}-{id}"));
+        }
+    }
+
+    /// Everything is as it should be from now on, and whoever is asked tries again.
+    fn is_left_alone(&mut self) {
+        self.cluster.away.clear();
+        self.cluster.says.clear();
+        for key in [PAUSED, PROTECTED] {
+            self.annotates(key, "false");
+        }
+        for _ in 0..6 {
+            self.settle();
+            if self.cluster.object.is_none() {
+                return;
+            }
+            let status = self.status();
+            if !status["intervention"].is_null() {
+                self.answer("retry");
+            } else if !status["deadlineTime"].is_null() {
+                // What nobody can tell any more, as the words of a Job whose pod was removed, is asked about in time.
+                self.cluster.now += jiff::SignedDuration::from_hours(2);
+            }
+        }
+    }
+
+    /// What must never be.
+    fn is_sound(&self, claims: &[(String, String)]) {
+        let Some(object) = &self.cluster.object else { return };
+        let going = object.metadata.deletion_timestamp.is_some();
+        let removed =
+            self.cluster.done.iter().any(|done| done.starts_with("delete PersistentVolumeClaim") || done.starts_with("delete Secret"));
+        assert!(going || !removed, "a volume or a Secret was removed of an object that stays: {:?}", self.cluster.done);
+        for (name, uid) in claims {
+            let live = self.cluster.get(ChildKind::PersistentVolumeClaim, name);
+            assert!(going || live.is_some_and(|live| live["metadata"]["uid"] == json!(uid)), "{name} is another one");
+        }
+        let told = self.status()["message"].as_str().unwrap_or_default().chars().count();
+        assert!(told <= 120, "{}", self.status()["message"]);
+    }
+
+    /// The claims that stand.
+    fn claims(&self) -> Vec<(String, String)> {
+        let names = self.cluster.names(ChildKind::PersistentVolumeClaim);
+        let uid = |name: &String| self.cluster.get(ChildKind::PersistentVolumeClaim, name).expect("a claim")["metadata"]["uid"].clone();
+        names.iter().map(|name| (name.clone(), uid(name).as_str().expect("a uid").to_owned())).collect()
+    }
+}
+
+#[test]
+fn whatever_happens_it_comes_to_rest_and_nothing_is_lost() {
+    let seeds = if std::env::var_os("POINTSMAN_LONG").is_some() { 600 } else { 40 };
+    let mut ends = std::collections::BTreeMap::<String, usize>::new();
+    let first = std::env::var("POINTSMAN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    for seed in first..=seeds {
+        let mut dice = Dice::of(seed);
+        let all = specs();
+        let mut life = Life { cluster: Cluster::of(object(&all[dice.below(all.len() - 1)])), path: Vec::new() };
+        let mut claims = Vec::new();
+        let ending = dice.chance(30).then(|| dice.below(HAPPENINGS));
+        for happening in 0..HAPPENINGS {
+            if Some(happening) == ending {
+                life.cluster.delete();
+            }
+            if life.cluster.object.is_none() {
+                break;
+            }
+            life.happens(&mut dice);
+            if life.cluster.object.is_none() {
+                break;
+            }
+            life.is_sound(&claims);
+            claims = life.claims();
+        }
+        if life.cluster.object.is_some() {
+            life.is_left_alone();
+        }
+        let end = if life.cluster.object.is_some() { life.state() } else { "gone".to_owned() };
+        let reason = if end == "HumanIntervention" { life.status()["reason"].to_string() } else { String::new() };
+        *ends.entry(format!("{end} {reason}").trim().to_owned()).or_default() += 1;
+        let rests = ["Ready", "RolledBack", "gone"].contains(&end.as_str()) || reason == "\"SpecInvalid\"";
+        let left: Vec<_> = life.cluster.things.keys().collect();
+        assert!(rests, "seed {seed} ends in {end} {reason}: {:?}\n{:#}\n{left:?}", life.path, life.status()["intervention"]);
+    }
+    println!("{ends:?}");
+    assert!(ends.get("Ready").is_some_and(|count| *count > 10), "{ends:?}");
+}

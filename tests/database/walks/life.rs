@@ -1,0 +1,123 @@
+//! One Database in the pretend cluster, look by look.
+
+use super::cluster::{Cluster, Things};
+use crate::spec;
+use kube::ResourceExt;
+use pointsman::kinds::annotations::ANSWER;
+use pointsman::kinds::database::v1;
+use pointsman::kinds::database::{Database, Phase};
+use pointsman::kinds::entropy::Entropy;
+use pointsman::kinds::{Kind, Observation, Served, Settings, decide};
+use pointsman::machine::Word;
+use pointsman::machine::prove::Provable;
+use serde_json::{Value, json};
+
+/// More looks than any life takes.
+const ENOUGH: usize = 200;
+
+/// A life, as far as it has come.
+pub struct Life {
+    /// Where it lives.
+    pub cluster: Cluster,
+    /// The states that were stored, each once in a row.
+    pub path: Vec<String>,
+}
+
+impl Life {
+    /// One that has come to rest.
+    pub fn of(fields: &Value) -> Self {
+        let mut life = Life { cluster: Cluster::of(object(fields)), path: Vec::new() };
+        life.settle();
+        life
+    }
+
+    /// One look, and what comes of it. Is anything left to be done?
+    pub fn look(&mut self) -> bool {
+        let Some(object) = self.cluster.object.clone() else { return false };
+        let children = Database::children(&Things(&self.cluster), &object);
+        let settings = Settings::of::<Database>();
+        let before = object.status.clone();
+        let seen = Observation::<Database>::new(object, children, settings, None, self.cluster.now).with_entropy(Entropy::of([7; 32]));
+        let facts = Database::events(&seen);
+        let broken: Vec<_> = Database::LAWS.iter().filter(|law| !law.holds(&|fact| facts.contains(&fact))).collect();
+        assert!(broken.is_empty(), "{broken:?} after {:?}: {facts:?}", self.path);
+        let decision = decide(seen);
+        let object = self.cluster.object.as_mut().expect("an object");
+        object.status = Some(decision.status.clone());
+        let state = decision.status.state.clone().expect("a state");
+        if self.path.last() != Some(&state) {
+            self.path.push(state);
+        }
+        for order in &decision.orders {
+            if self.cluster.object.is_some() {
+                self.cluster.perform(order);
+            }
+        }
+        !decision.orders.is_empty() || before.as_ref() != Some(&decision.status)
+    }
+
+    /// Until nothing happens any more.
+    pub fn settle(&mut self) {
+        let mut quiet = 0;
+        for _ in 0..ENOUGH {
+            quiet = if self.look() { 0 } else { quiet + 1 };
+            if quiet > 2 {
+                return;
+            }
+            self.cluster.settles();
+        }
+        panic!("it never rests: {:?}\n{:?}", self.path, self.cluster.done.iter().rev().take(20).collect::<Vec<_>>());
+    }
+
+    /// Another spec, and what it leads to: the states since.
+    pub fn edit(&mut self, fields: &Value) -> Vec<String> {
+        let object = self.cluster.object.as_mut().expect("an object");
+        object.spec = spec(fields);
+        object.metadata.generation = object.metadata.generation.map(|generation| generation + 1);
+        self.after()
+    }
+
+    /// The states since now.
+    pub fn after(&mut self) -> Vec<String> {
+        let now = self.path.len();
+        self.cluster.done.clear();
+        self.settle();
+        self.path[now..].to_vec()
+    }
+
+    /// The open question is answered.
+    pub fn answer(&mut self, verb: &str) -> Vec<String> {
+        let id = self.status()["intervention"]["id"].as_str().expect("an open question").to_owned();
+        let object = self.cluster.object.as_mut().expect("an object");
+        object.annotations_mut().insert(ANSWER.to_owned(), format!("{verb}-{id}"));
+        self.after()
+    }
+
+    /// A user deletes it.
+    pub fn delete(&mut self) -> Vec<String> {
+        self.cluster.delete();
+        self.after()
+    }
+
+    /// The state as it is stored.
+    pub fn state(&self) -> String {
+        self.status()["state"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// All that is told of it.
+    pub fn status(&self) -> Value {
+        json!(self.cluster.object.as_ref().expect("an object").status)
+    }
+}
+
+/// A Database with these fields.
+pub fn object(fields: &Value) -> v1::Database {
+    let mut object = v1::Database::new("db", spec(fields));
+    object.metadata.namespace = Some("shop".to_owned());
+    object
+}
+
+/// The states as they are stored.
+pub fn path(phases: &[Phase]) -> Vec<String> {
+    phases.iter().map(|phase| phase.text()).collect()
+}
