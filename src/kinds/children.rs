@@ -182,6 +182,10 @@ pub trait Lookup {
 pub trait ChildVisitor {
     /// Called once for each type.
     fn child<T: Child>(&mut self);
+    /// The same for a type whose children are made and removed, and never changed.
+    fn unchanging<T: Child>(&mut self) {
+        self.child::<T>();
+    }
     /// The same for a type of which no child can be made again as it was, as volumes are: what is destructive is decided on a
     /// live read of them. They carry the owner's uid in a label.
     fn precious<T: Child>(&mut self) {

@@ -127,6 +127,7 @@ impl Intervention {
     /// Why the operator stopped and what to do, in one text.
     pub fn summary(&self) -> String {
         let message: String = self.message.chars().take(700).collect();
+        let message = message.trim_end_matches('.');
         format!("{message}. {}, or annotate {ANSWER}={}", self.reason.remedy(), self.legal().replace(", ", " or "))
     }
 

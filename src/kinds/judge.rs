@@ -176,6 +176,14 @@ fn answer_judged<'a, K: Served>(review: &Review<'a, K>, found: &mut Findings<'a,
         Some(question) if let Some(offer) = question.offer(given) => {
             let event = <K::Event as Word>::from_text(&offer.event());
             found.raised.extend(event);
+            if let Some(before) = review
+                .old
+                .and_then(annotations::answer)
+                .filter(|before| question.unheard.as_ref() != Some(before) && question.offer(before).is_some())
+            {
+                let before = beginning(before, VALUE_CHARACTERS);
+                found.warnings.push(format!("{}: {answer} takes the place of {before}, which nobody has acted upon yet", review.title()));
+            }
             found.given = Some((answer, offer));
             return;
         }

@@ -8,6 +8,7 @@ use super::questions::{Asks, question};
 use super::reason::Verb;
 use super::status::{Applied, DRIFTS, SpecAt, Status};
 use super::telling::{Tells, report};
+use super::yielded;
 use crate::machine::{Role, Step, Word};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::Resource;
@@ -52,6 +53,10 @@ fn after<K: Remembered>(look: &Look<'_, K>, step: &Step<K>) -> Status<K::Spec> {
     // Another spec, and what was rolled back may be tried again later.
     status.refused = status.refused.filter(|_| look.wanted.is_err() || look.refused());
     status.adopted.retain(|adopted| look.awaits(adopted));
+    if let Some(wanted) = look.wanted.as_ref().ok().filter(|_| !status.yielded.is_empty() && !look.refused()) {
+        let rendered = K::rendered(&seen.object, wanted);
+        status.yielded.retain(|left| yielded::stands(left, &rendered));
+    }
     if step.moved() {
         enter(&mut status, look, step);
     }

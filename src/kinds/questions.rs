@@ -84,7 +84,7 @@ fn evidence<K: Asks>(look: &Look<'_, K>, reason: Reason) -> Vec<Evidence> {
             };
             look.conflicts().map(whose).chain(impossible).collect()
         }
-        About::Fields => drift(look),
+        About::Fields => fought(look),
         About::Pods | About::Data => K::evidence(look, reason),
     }
 }
@@ -97,6 +97,17 @@ pub fn drift<K: Compared>(look: &Look<'_, K>) -> Vec<Evidence> {
         Some(quote(&kind, &name, &apply::why(&owner, order, &look.children)?))
     };
     look.missing.iter().filter_map(words).collect()
+}
+
+/// The same of a fight, in which a child may be taken away again and again.
+fn fought<K: Compared>(look: &Look<'_, K>) -> Vec<Evidence> {
+    let owner = look.seen.object.name_any();
+    let words = |order: &Order| {
+        let (kind, name) = named(order.child(), &look.seen.object);
+        let why = apply::why(&owner, order, &look.children).unwrap_or_else(|| "it was removed, again and again".to_owned());
+        quote(&kind, &name, &why)
+    };
+    look.missing.iter().map(words).collect()
 }
 
 /// Words of an object, as evidence.

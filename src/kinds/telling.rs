@@ -64,11 +64,13 @@ pub fn person(what: &str) -> WaitingFor {
     WaitingFor { kind: "Person".to_owned(), name: String::new(), what: what.to_owned() }
 }
 
-/// A message that fits. A command that is cut off helps nobody, so a long one loses it whole; `waitingFor` has it.
+/// A message that fits. A command that is cut off, or that names no namespace, helps nobody: the condition has it whole.
 fn fitting(message: &str) -> String {
     let fits = message.chars().count() <= MESSAGE;
-    let command = message.find("kubectl ").filter(|_| !fits).unwrap_or(message.len());
-    message[..command].trim_end_matches([' ', ';', ':']).chars().take(MESSAGE).collect()
+    match message.find("kubectl ").filter(|_| !fits) {
+        Some(command) => format!("{}: see condition Ready", message[..command].trim_end_matches([' ', ';', ':'])),
+        None => message.chars().take(MESSAGE).collect(),
+    }
 }
 
 fn asking<K: Compared>(question: &Intervention, look: &Look<'_, K>) -> String {
@@ -100,12 +102,9 @@ fn first_that_fits(texts: impl IntoIterator<Item = String>) -> String {
     last
 }
 
-/// What is so, and the command that changes it. One that is cut off helps nobody: where both names are long, the namespace is
-/// left to the reader.
+/// What is so, and the command that changes it.
 pub fn typed<K: Served>(so: &str, object: &K::Object, verb: &str, rest: &str) -> String {
-    let placed = format!("{so} {}", command::<K>(object, verb, rest));
-    let here = placed.replacen(&format!(" -n {}", object.namespace().unwrap_or_default()), "", 1);
-    first_that_fits([placed, here])
+    format!("{so} {}", command::<K>(object, verb, rest))
 }
 
 /// A command about the object, as it is typed.

@@ -7,6 +7,7 @@ use super::digest;
 use super::drift::{differing, projection};
 use super::intervention::Subject;
 use super::order::{ChildKind, ChildRef};
+use super::rendered::Rendered;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -30,6 +31,13 @@ pub fn subjects(child: &ChildRef, live: &Value, rendered: &Value) -> Vec<Subject
 pub fn leaves(yielded: &[Subject], kind: ChildKind, field: &str, wanted: &impl Serialize) -> bool {
     let named = |subject: &&Subject| subject.kind == kind.name() && subject.field.as_deref() == Some(field);
     yielded.iter().filter(named).any(|subject| subject.wanted.as_ref() == Some(&digest::of(wanted)))
+}
+
+/// Is the field still wanted as it was when it was left to another writer? Another wish ends that for good.
+pub fn stands(subject: &Subject, rendered: &[Rendered]) -> bool {
+    let (Some(field), Some(wanted)) = (&subject.field, &subject.wanted) else { return true };
+    let child = rendered.iter().find(|one| one.child.kind.name() == subject.kind && one.child.name == subject.name);
+    child.is_none_or(|child| digest::of(&child.object.pointer(field)) == *wanted)
 }
 
 /// Writes into `rendered` what stands in `live`, in every field that is left to another writer.

@@ -74,7 +74,7 @@ pub fn service() -> Value {
 ///
 /// The rules name v1 alone: what comes in another version is converted first. Removals are not in
 /// them, so that an object can always go; and the API server itself lets pass what changes neither
-/// the spec nor an annotation of ours, so that labels, finalizers and owners never wait for us.
+/// the spec nor an annotation of ours, so that labels, finalizers and owners that are written through v1 never wait for us.
 pub fn webhooks() -> Value {
     json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -109,7 +109,9 @@ fn condition() -> String {
     let all = "object.metadata.?annotations.orValue({})";
     let strange = format!("{all}.size() <= {FEW} && {all}.exists(key, key.startsWith('{}') && {})", annotations::PREFIX, changed("key"));
     let scale = "request.?subResource.orValue('') == 'scale'";
-    format!("request.operation == 'CREATE' || {scale} || object.?spec != oldObject.?spec || {known} || {strange}")
+    // What comes in another version was converted before it is compared; where nothing converts, both sides have lost alike.
+    let converted = "request.requestKind.version != 'v1'";
+    format!("request.operation == 'CREATE' || {scale} || {converted} || object.?spec != oldObject.?spec || {known} || {strange}")
 }
 
 fn address(path: &str) -> Value {

@@ -50,9 +50,10 @@ fn cluster_role() -> Value {
 /// What the operator may do in every namespace that it watches: its kinds, their children, events.
 fn watched_role() -> Value {
     let mut rules = kinds();
-    for kind in child_kinds() {
+    for (kind, changes) in child_kinds() {
         // Who makes itself the owner of an object that is there, as `adopt` does, must be allowed to delete it.
-        rules.push(rule(&[kind.group()], &[kind.plural()], &["list", "watch", "create", "patch", "delete"]));
+        let verbs = ["list", "watch", "create", "patch", "delete"].into_iter().filter(|verb| changes || *verb != "patch");
+        rules.push(rule(&[kind.group()], &[kind.plural()], &verbs.collect::<Vec<_>>()));
     }
     let pods = ChildKind::Pod;
     let labelled = of_each!(K: bool => K::LABELS_PODS).contains(&true).then_some("patch");
@@ -62,20 +63,27 @@ fn watched_role() -> Value {
     role_of("ClusterRole", WATCHED, &rules)
 }
 
-/// The kinds of children that some kind has, in the order in which they are written.
-fn child_kinds() -> BTreeSet<ChildKind> {
-    struct Types(BTreeSet<ChildKind>);
+/// The kinds of children that some kind has, in the order in which they are written, and whether they are ever changed.
+fn child_kinds() -> BTreeMap<ChildKind, bool> {
+    struct Types(Vec<(ChildKind, bool)>);
     impl ChildVisitor for Types {
         fn child<T: Child>(&mut self) {
-            self.0.insert(T::KIND);
+            self.0.push((T::KIND, true));
+        }
+        fn unchanging<T: Child>(&mut self) {
+            self.0.push((T::KIND, false));
         }
     }
     let types = of_each!(K: Types => {
-        let mut types = Types(BTreeSet::new());
+        let mut types = Types(Vec::new());
         K::child_types(&mut types);
         types
     });
-    types.into_iter().flat_map(|types| types.0).collect()
+    let mut kinds = BTreeMap::new();
+    for (kind, changes) in types.into_iter().flat_map(|types| types.0) {
+        *kinds.entry(kind).or_default() |= changes;
+    }
+    kinds
 }
 
 /// What is read at every look and never watched: what is the cluster's, or what stands in namespaces.

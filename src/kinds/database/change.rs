@@ -44,6 +44,7 @@ pub fn between(known: &Known<Database>, wanted: &Plan) -> Result<BTreeSet<Event>
         (Event::ExtensionsAdded, !target.extensions.is_subset(&applied.extensions)),
         (Event::AuxiliariesDrifted, serves_nobody_at_once(applied) != serves_nobody_at_once(&target)),
         (Event::Unprobed, asks_of_an_image(applied) != asks_of_an_image(&target)),
+        (Event::SpecRefused, is_refused(known, wanted)),
         (Event::NothingRefused, known.refused.is_some() && !is_refused(known, wanted)),
     ];
     events.extend(found.into_iter().filter(|(_, so)| *so).map(|(event, _)| event));

@@ -209,7 +209,7 @@ impl Served for Database {
         visitor.child::<Service>();
         visitor.child::<StatefulSet>();
         visitor.child::<PodDisruptionBudget>();
-        visitor.child::<Job>();
+        visitor.unchanging::<Job>();
         visitor.child::<CronJob>();
     }
 

@@ -29,8 +29,8 @@ pub const ROWS: &[ChangeRow<Memcached>] = &[
 pub fn between(known: &Known<Memcached>, wanted: &Plan) -> Result<BTreeSet<Event>, Vec<Violation>> {
     supported(known, wanted)?;
     let mut events = raised(known, &target(known, wanted));
-    if known.refused.is_some() && !is_refused(known, wanted) {
-        events.insert(Event::NothingRefused);
+    if known.refused.is_some() {
+        events.insert(if is_refused(known, wanted) { Event::SpecRefused } else { Event::NothingRefused });
     }
     Ok(events)
 }

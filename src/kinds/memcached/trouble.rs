@@ -1,7 +1,7 @@
 //! What goes wrong, in the words of those it happens to.
 
 use super::Memcached;
-use super::counts::Counts;
+use super::counts::{Counts, pods_alive};
 use crate::kinds::Observation;
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
@@ -62,6 +62,15 @@ fn strays(seen: &Observation<Memcached>) -> impl Iterator<Item = (&Arc<Pod>, Str
     seen.children.pods.iter().filter_map(move |pod| Some((pod, strayed(pod, &name)?)))
 }
 
+/// Pods that carry the labels of this object's pods beyond those that are wanted: nobody else counts them.
+fn too_many(look: &Look<'_, Memcached>) -> String {
+    if pods_alive(look.seen) <= look.replicas() {
+        return String::new();
+    }
+    let names: Vec<String> = look.seen.children.pods.iter().map(|pod| pod.name_any()).collect();
+    format!("; these pods carry its labels: {}; delete those that are too many, or take the labels off", names.join(", "))
+}
+
 /// Where nobody complains, the Deployment's own counts say what is missing.
 fn short_of(look: &Look<'_, Memcached>) -> Option<Evidence> {
     let deployment = look.seen.children.deployment.ours()?;
@@ -69,6 +78,7 @@ fn short_of(look: &Look<'_, Memcached>) -> Option<Evidence> {
     let wait = deployment.spec.as_ref().and_then(|spec| spec.min_ready_seconds).filter(|seconds| *seconds > 0);
     let wait = wait.map(|seconds| format!("; its minReadySeconds is {seconds}")).unwrap_or_default();
     let wanted = look.replicas();
+    let wait = wait + &too_many(look);
     let words = format!(
         "of {wanted} wanted: replicas {total}, updatedReplicas {updated}, readyReplicas {ready}, availableReplicas {available}{wait}"
     );

@@ -1,8 +1,8 @@
 //! With the operator gone nothing hangs; back again, it catches up with all that it missed.
 
 use crate::harness::outage::{NoOperator, NoWebhook};
-use crate::harness::{Space, alone, audit, eventually, kubectl, memcached, moves};
-use serde_json::Value;
+use crate::harness::{DEFINITION, Space, alone, audit, eventually, kubectl, memcached, moves, stored};
+use serde_json::{Value, json};
 use std::time::Instant;
 
 /// How long anything may take that a user starts while the operator is gone.
@@ -46,6 +46,7 @@ fn deletions_and_edits_of_metadata_do_not_wait_for_the_operator() {
         assert!(answer.err.contains("failed calling webhook \"memcached.pointsman.dev\""), "{}", answer.err);
     }
     assert!(space.apply(&memcached("three", "{}")).err.contains("failed calling webhook"), "created unjudged");
+    an_unconverted_write_is_judged(&space);
     space.kubectl(&["delete", "mc/one", "--timeout=60s"]).ok();
     space.kubectl(&["delete", "mc/two", "--cascade=foreground", "--timeout=60s"]).ok();
     eventually(LIMIT, "the children are gone", || space.object_list(&[CHILDREN]).is_empty());
@@ -54,6 +55,27 @@ fn deletions_and_edits_of_metadata_do_not_wait_for_the_operator() {
     println!("everything ended in {took} s");
     assert!(took < LIMIT, "{took} s");
     drop(outage);
+}
+
+/// Where nobody converts, v1alpha1 reads an empty spec: a label that comes through it would store that.
+#[track_caller]
+fn an_unconverted_write_is_judged(space: &Space) {
+    let conversion = stored(&[DEFINITION])["spec"]["conversion"].clone();
+    let converts = |how: &Value| {
+        let patch = json!([{ "op": "replace", "path": "/spec/conversion", "value": how }]);
+        kubectl(&["patch", DEFINITION, "--type=json", "--patch", &patch.to_string()]).ok();
+    };
+    let before = space.object("mc/two")["spec"].clone();
+    converts(&json!({ "strategy": "None" }));
+    // The definition takes a moment to be in force; until then the conversion itself cannot be asked.
+    let judged = || {
+        let answer = space.kubectl(&["label", "memcacheds.v1alpha1.cache.example.com/two", "example.com/team=payments"]);
+        assert_eq!(answer.code, 1, "{}", answer.text());
+        answer.err.contains("failed calling webhook \"memcached.pointsman.dev\"")
+    };
+    eventually(30, "a label through v1alpha1 is judged", judged);
+    converts(&conversion);
+    assert_eq!(space.object("mc/two")["spec"], before);
 }
 
 /// The webhook is taken away too, as an administrator would in need: so specs change unseen.
