@@ -358,8 +358,7 @@ fn a_count_that_is_held_keeps_no_question_from_its_end() {
     let status = status(&run);
     assert_eq!((status.state.as_deref(), status.ready_text.as_deref()), (Some("Ready"), Some("3/3")));
     let closed: Vec<_> = status.history.iter().filter(|one| one.from == "HumanIntervention").map(|one| (&*one.to, &*one.cause)).collect();
-    // The image was never ready before, so it is more than the count that differs from what was.
-    assert_eq!(closed[0], ("Updating", "ObstacleGone"), "{closed:?}");
+    assert_eq!(closed[0], ("Scaling", "ObstacleGone"), "{closed:?}");
 }
 
 #[test]

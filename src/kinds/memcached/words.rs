@@ -65,8 +65,6 @@ words! {
         NothingRefused,
         /// The wanted pod template differs from the one ordered last.
         TemplateChanged,
-        /// Fewer pods are ready than wanted, of a template that was never ready.
-        PodsPending,
         /// The wanted number of pods differs from the one ordered last.
         ReplicasChanged,
         /// No pod is wanted, the children say so, and no pod is left.
@@ -81,6 +79,8 @@ words! {
         ChildrenDrifted,
         /// Fewer pods are ready than wanted, of a template that was ready before.
         PodsLost,
+        /// Fewer pods are ready than wanted, of a template that was never ready.
+        PodsPending,
     }
 }
 
