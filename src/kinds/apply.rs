@@ -24,6 +24,14 @@ pub fn apply<T: Child>(slot: &Slot<T>, rendered: Rendered, yielded: &[Subject]) 
     Some(Order::Apply { child, object, uid: slot.uid(), whole: slot.adopted().is_some() })
 }
 
+/// The same of a child that is not always wanted: one that is ours goes where it is not.
+pub fn apply_or_remove<T: Child>(slot: &Slot<T>, rendered: Option<Rendered>, yielded: &[Subject]) -> Option<Order> {
+    match rendered {
+        Some(rendered) => apply(slot, rendered, yielded),
+        None => slot.ours().and_then(removal),
+    }
+}
+
 /// Orders that would take over what stands where a child is wanted.
 pub fn adoption(owner: &str, children: &impl Siblings, wanted: Vec<Rendered>) -> Vec<Order> {
     let over = |Rendered { child, object }: Rendered| {

@@ -51,6 +51,7 @@ pub mod status;
 pub mod tangles;
 pub mod telling;
 pub mod verb;
+pub mod workload;
 pub mod yielded;
 
 use crate::machine::{Machine, Step};

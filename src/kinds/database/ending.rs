@@ -4,7 +4,7 @@
 use super::more::LastWord;
 use super::parts::DeletionPolicy;
 use super::scene::Scene;
-use super::{names, tombstone};
+use super::tombstone;
 use crate::kinds::annotations::{PROTECTED, is_set};
 use crate::kinds::apply::{creation, removal, removal_with};
 use crate::kinds::children::Slot;
@@ -78,10 +78,7 @@ pub fn workloads(scene: &Scene<'_>) -> Vec<Order> {
     orders.extend(gone(&children.budget));
     // A server that is still there may have to read them.
     if no_servers(scene) {
-        let spared = names::tombstone(&scene.look.seen.object.name_any(), &scene.look.seen.object.uid().unwrap_or_default());
-        orders.extend(
-            children.maps.iter().filter(|map| map.name_any() != spared && stays(map.as_ref())).filter_map(|map| removal(map.as_ref())),
-        );
+        orders.extend(children.maps.iter().filter(|map| stays(map.as_ref())).filter_map(|map| removal(map.as_ref())));
         orders.extend([&children.application, &children.internal].into_iter().filter_map(gone));
     }
     orders

@@ -7,14 +7,13 @@ use super::scene::{Scene, is_there};
 use super::secrets::{self, Credentials};
 use super::topology::Topology;
 use super::{claims, configuration, jobs, learning, names, network, scripts, servers};
-use crate::kinds::apply::{apply, count, creation, relabel, removal};
+use crate::kinds::apply::{apply, apply_or_remove, creation};
 use crate::kinds::children::Slot;
-use crate::kinds::digest;
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
 use crate::kinds::rendered::{OWNER_UID, Rendered};
+use crate::kinds::workload::apply_workload;
 use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
 use jsonptr::PointerBuf;
-use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use kube::{Resource, ResourceExt};
 use serde_json::json;
@@ -49,12 +48,10 @@ fn passwords(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     if !may {
         return Vec::new();
     }
-    let drawn = ["superuser", "replication", "app"].map(|role| entropy.bytes(role));
-    let [Some(superuser), Some(replication), Some(app)] = drawn else { return Vec::new() };
-    let credentials = Credentials::of(&[superuser, replication, app]);
+    let Some(credentials) = Credentials::drawn(entropy) else { return Vec::new() };
     // One that stands already was made a moment ago: the other one is made around its password.
     let credentials = match application.ours() {
-        Some(secret) => credentials.with_application(secret, &app),
+        Some(secret) => credentials.with_application(secret),
         None => credentials,
     };
     let outside = (!is_there(application)).then(|| secrets::application(object, target, &credentials));
@@ -65,11 +62,18 @@ fn passwords(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 fn settings(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children) = (&scene.look.seen.object, &scene.look.children);
     let learned = learning::learned(&scene.more, target);
-    let fixed = [scripts::config_map(object), configuration::at_start(object, target, &learned)];
-    let mut orders: Vec<Order> = fixed.into_iter().filter(|map| !children.has_map(&map.child.name)).map(creation).collect();
+    let at_start = configuration::at_start(object, target, &learned);
+    let at_start = (!children.has_map(&at_start.child.name)).then(|| creation(at_start));
+    let mut orders: Vec<Order> = missing_scripts(scene).into_iter().chain(at_start).collect();
     let reloaded = configuration::reloaded(object, target, &learned);
     orders.extend(apply(&children.settings, reloaded, scene.look.yielded()));
     orders
+}
+
+/// The scripts, where they are not there. They are many, and rendered only then.
+pub(super) fn missing_scripts(scene: &Scene<'_>) -> Option<Order> {
+    let object = &scene.look.seen.object;
+    (!scene.look.children.has_map(&scripts::name(object))).then(|| creation(scripts::config_map(object)))
 }
 
 /// Claims that are missing. One that was the primary's is never made again: it would be empty.
@@ -103,11 +107,7 @@ fn addresses(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let ready = scene.members.replica_is_ready();
     let replicas = network::read_only(object, target, scene.members.primary(), ready);
     let (_, primary) = primary_service(scene, target);
-    let budget = match (network::budget(object, target), &children.budget) {
-        (Some(budget), slot) => apply(slot, budget, fields),
-        (None, Slot::Ours(surplus)) => removal(surplus.as_ref()),
-        (None, Slot::Free | Slot::Foreign { .. } | Slot::Adopted { .. } | Slot::Unlabelled { .. }) => None,
-    };
+    let budget = apply_or_remove(&children.budget, network::budget(object, target), fields);
     let pods = apply(&children.addresses, network::pods(object, target), fields);
     [pods, primary, apply(&children.read_only, replicas, fields), budget].into_iter().flatten().collect()
 }
@@ -150,28 +150,13 @@ pub fn told_otherwise(told: &Topology, next: &Topology, scene: &Scene<'_>, uid: 
     Order::Patch { child, patch: told.change(next, object, uid) }
 }
 
-/// The StatefulSet. Of a template that stands, only the pods are counted; and a label that was lost comes back without the rest.
+/// The StatefulSet.
 fn workload(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
     let (object, slot) = (&scene.look.seen.object, &scene.look.children.servers);
     let replicas = i32::try_from(scene.count(target)).unwrap_or(target.replicas);
     let plan = Plan { replicas, ..target.clone() };
     let rendered = servers::stateful_set(object, &plan, &learning::learned(&scene.more, target));
-    let stands = scene.look.older_rendering();
-    if let (Some(_), Slot::Unlabelled { uid, bare }) = (stands, slot) {
-        return Some(relabel(rendered.child, uid, *bare));
-    }
-    if let (Some(settled), Some(live)) = (stands, slot.ours())
-        && live_template(live) == *settled
-    {
-        let now = live.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
-        return (now != replicas).then(|| count(live, rendered.child, &["spec", "replicas"], now, replicas));
-    }
-    apply(slot, rendered, scene.look.yielded())
-}
-
-/// A digest of the pod template as the API server returned it.
-pub fn live_template(servers: &StatefulSet) -> String {
-    digest::of(&servers.spec.as_ref().map(|spec| &spec.template))
+    apply_workload(slot, rendered, replicas, scene.look.older_rendering(), scene.look.yielded())
 }
 
 /// The label that lets readers come to a replica. Nobody takes it off: a pod that is to be the primary is made anew.

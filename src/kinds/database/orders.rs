@@ -7,8 +7,8 @@ use super::plan::Plan;
 use super::scene::Scene;
 use super::secrets::{self, Credentials};
 use super::words::Effect;
-use super::work::{self, Progress};
-use super::{Database, ending, needed, scripts, upkeep};
+use super::work::{self, Progress, Task};
+use super::{Database, ending, needed, upkeep};
 use crate::kinds::Observation;
 use crate::kinds::apply::{creation, removal};
 use crate::kinds::children::Slot;
@@ -44,23 +44,15 @@ pub fn of(effect: Effect, seen: &Observation<Database>) -> Vec<Order> {
     }
 }
 
-/// The Job of the state, and what it cannot run without. One of the same name that was asked something else goes first.
+/// The Job of the state, and what it cannot run without.
 fn job(scene: &Scene<'_>) -> Vec<Order> {
-    let (object, children) = (&scene.look.seen.object, &scene.look.children);
-    let mut orders: Vec<Order> = finalizer::hold::<Database>(object).into_iter().collect();
+    let mut orders: Vec<Order> = finalizer::hold::<Database>(&scene.look.seen.object).into_iter().collect();
     let Some(task) = work::task(scene.look, scene.phase()) else { return orders };
-    let scripts = scripts::config_map(object);
-    if !children.has_map(&scripts.child.name) {
-        orders.push(creation(scripts));
-    }
+    orders.extend(needed::missing_scripts(scene));
     let same =
         |job: &&Arc<Job>| job.labels().get(COMPONENT).map(String::as_str) == task.rendered.object["metadata"]["labels"][COMPONENT].as_str();
-    orders.extend(children.earlier.iter().filter(same).filter_map(|job| removal(job.as_ref())));
-    match task.progress {
-        Progress::Missing => orders.push(creation(task.rendered)),
-        Progress::Another(job) => orders.extend(removal(job)),
-        Progress::Running | Progress::Done(_) | Progress::Failed(_) => {}
-    }
+    orders.extend(scene.look.children.earlier.iter().filter(same).filter_map(|job| removal(job.as_ref())));
+    orders.extend(started(task));
     orders
 }
 
@@ -71,7 +63,11 @@ fn renewal(scene: &Scene<'_>) -> Option<Order> {
         return scene.members.next_to_restart().and_then(|(_, pod)| removal(pod));
     }
     let unread = scene.unread().filter(|_| scene.members.primary_is_ready())?;
-    let task = work::reading(scene.look, unread.mark)?;
+    started(work::reading(scene.look, unread.mark)?)
+}
+
+/// What starts a Job: one of its name that was asked something else goes first.
+fn started(task: Task<'_>) -> Option<Order> {
     match task.progress {
         Progress::Missing => Some(creation(task.rendered)),
         Progress::Another(job) => removal(job),
@@ -95,9 +91,7 @@ fn passwords(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         let primary = scene.members.primary().and_then(|primary| scene.members.pod(primary));
         return primary.filter(before).and_then(removal).into_iter().collect();
     }
-    let drawn = ["superuser", "replication", "app"].map(|role| scene.look.seen.entropy.bytes(role));
-    let [Some(superuser), Some(replication), Some(app)] = drawn else { return Vec::new() };
-    let credentials = Credentials::of(&[superuser, replication, app]);
+    let Some(credentials) = Credentials::drawn(&scene.look.seen.entropy) else { return Vec::new() };
     let outside = secrets::application(object, target, &credentials);
     vec![written(application, outside), written(internal, secrets::internal(object, &credentials))]
 }
@@ -117,6 +111,7 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let Some(uid) = scene.look.children.topology.uid() else { return Vec::new() };
     let heir = || (0..target.replicas.unsigned_abs()).find(|ordinal| told.fenced != Some(*ordinal) && scene.members.is_ready(*ordinal));
     let told_next = |next| vec![needed::told_otherwise(told, &next, scene, &uid)];
+    let handed_over = || heir().map(|heir| told_next(told.clone().handed_over(heir))).unwrap_or_default();
     match (told.primary, told.fenced) {
         (Some(primary), _) if primary < target.replicas.unsigned_abs() => {
             let pod = scene.members.pod(primary).filter(|pod| Members::is_labelled(pod));
@@ -126,9 +121,9 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         (Some(_), _) => heir().map(|_| told_next(told.clone().fenced())).unwrap_or_default(),
         (None, Some(old)) => match scene.members.pod(old) {
             Some(pod) if !has_given_up(scene, old) => is_old(scene, pod).then(|| removal(pod)).flatten().into_iter().collect(),
-            Some(_) | None => heir().map(|heir| told_next(told.clone().handed_over(heir))).unwrap_or_default(),
+            Some(_) | None => handed_over(),
         },
-        (None, None) => heir().map(|heir| told_next(told.clone().handed_over(heir))).unwrap_or_default(),
+        (None, None) => handed_over(),
     }
 }
 

@@ -161,7 +161,7 @@ impl Look<'_, Database> {
     }
 }
 
-/// Is a child of this name ours to look at?
+/// Does anything stand under the child's name?
 pub fn is_there<T: Child>(slot: &Slot<T>) -> bool {
     !matches!(slot, Slot::Free)
 }

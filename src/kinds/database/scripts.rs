@@ -10,6 +10,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 macro_rules! embedded {
     ($($file:literal)*) => {
@@ -30,9 +31,12 @@ pub fn config_map(object: &Object) -> Rendered {
     kept::<ConfigMap>(object, &name(object), "server", json!({ "immutable": true, "data": data }))
 }
 
+/// Their digest, computed once: every pod template names it.
+static DIGEST: LazyLock<String> = LazyLock::new(|| digest::of(&FILES));
+
 /// Its name.
 pub fn name(object: &Object) -> String {
-    names::scripts(&object.name_any(), &digest::of(&FILES))
+    names::scripts(&object.name_any(), &DIGEST)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::credentials::{ENTROPY, Password, SALT};
 use super::names;
 use super::plan::Plan;
 use super::v1::Database as Object;
+use crate::kinds::entropy::Entropy as Chance;
 use crate::kinds::rendered::Rendered;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -113,16 +114,23 @@ impl Credentials {
         Credentials { superuser, replication, app }
     }
 
+    /// New passwords out of what was read of chance; nothing where none was.
+    pub fn drawn(chance: &Chance) -> Option<Self> {
+        let [superuser, replication, app] = ["superuser", "replication", "app"].map(|role| chance.bytes(role));
+        Some(Credentials::of(&[superuser?, replication?, app?]))
+    }
+
     /// The same, around the application's password as it is stored already.
     #[must_use]
-    pub fn with_application(mut self, stored: &Secret, entropy: &Entropy) -> Self {
+    pub fn with_application(mut self, stored: &Secret) -> Self {
         let place = Place { secret: stored, name: String::new() };
         if let Ok(password) = place.key(APP[0]) {
             let password = Password::stored(password);
-            let mut salt = [0; SALT];
-            salt.copy_from_slice(&entropy[ENTROPY..]);
-            let verifier = Verifier(password.verifier(&salt));
-            self.app = Credential { password, verifier };
+            // The salt of the password that is given up is as good as another.
+            if let Some(salt) = salt(&self.app.verifier.0) {
+                let verifier = Verifier(password.verifier(&salt));
+                self.app = Credential { password, verifier };
+            }
         }
         self
     }

@@ -6,12 +6,13 @@ use super::plan::Plan;
 use super::scene::{Scene, record};
 use super::words::{Effect, Event, Phase};
 use super::work::{self, Progress};
-use super::{Database, configuration, learning, names, needed};
+use super::{Database, configuration, learning, names};
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::passage::Remembered;
 use crate::kinds::reason::Reason;
 use crate::kinds::status::{Endpoint, Status};
+use crate::kinds::workload::Workload;
 use crate::machine::Step;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
@@ -29,7 +30,7 @@ impl Remembered for Database {
     }
 
     fn live_template(look: &Look<'_, Self>) -> Option<String> {
-        look.children.servers.ours().map(needed::live_template)
+        look.children.servers.ours().map(Workload::template)
     }
 
     fn counted(look: &Look<'_, Self>) -> (i32, i32) {

@@ -9,7 +9,7 @@ use super::words::Phase;
 use super::{Database, results, v1};
 use crate::kinds::look::Look;
 use crate::kinds::rendered::Rendered;
-use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::batch::v1::{Job, JobCondition};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
@@ -102,7 +102,7 @@ fn progress<'a>(children: &'a Children, work: Work, rendered: &Rendered) -> Prog
     if !jobs::is_asked_so(job, rendered) {
         return Progress::Another(job);
     }
-    if is(job, "Complete") {
+    if is_complete(job) {
         // Its pod may be told of later than the Job itself.
         return last_line(children, job, true).map_or(Progress::Running, Progress::Done);
     }
@@ -112,27 +112,26 @@ fn progress<'a>(children: &'a Children, work: Work, rendered: &Rendered) -> Prog
     }
 }
 
-fn is(job: &Job, condition: &str) -> bool {
-    let conditions = job.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    conditions.into_iter().any(|one| one.type_ == condition && one.status == "True")
+/// A condition of a Job that holds.
+fn condition<'a>(job: &'a Job, name: &str) -> Option<&'a JobCondition> {
+    let mut conditions = job.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    conditions.find(|one| one.type_ == name && one.status == "True")
 }
 
 /// Why a Job has failed, in its controller's words.
 pub fn failure(job: &Job) -> Option<String> {
-    let conditions = job.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    let failed = conditions.into_iter().find(|one| one.type_ == "Failed" && one.status == "True")?;
+    let failed = condition(job, "Failed")?;
     Some(format!("{}: {}", failed.reason.as_deref().unwrap_or("Failed"), failed.message.as_deref().unwrap_or("it gives no reason")))
 }
 
 /// When a Job has failed.
 pub fn failed_at(job: &Job) -> Option<Time> {
-    let mut conditions = job.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    conditions.find(|one| one.type_ == "Failed" && one.status == "True")?.last_transition_time.clone()
+    condition(job, "Failed")?.last_transition_time.clone()
 }
 
 /// Did a Job end well?
 pub fn is_complete(job: &Job) -> bool {
-    is(job, "Complete")
+    condition(job, "Complete").is_some()
 }
 
 /// The last line of the newest pod of a Job that ended so.

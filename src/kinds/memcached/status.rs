@@ -2,7 +2,6 @@
 
 use super::Memcached;
 use super::counts::counts;
-use super::orders::live_template;
 use super::plan::Plan;
 use super::v1::KeptSpec;
 use super::words::{Effect, Event, Phase};
@@ -10,6 +9,7 @@ use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::passage::Remembered;
 use crate::kinds::status::{Endpoint, Status};
+use crate::kinds::workload::Workload;
 use kube::ResourceExt;
 
 impl Remembered for Memcached {
@@ -23,7 +23,7 @@ impl Remembered for Memcached {
     }
 
     fn live_template(look: &Look<'_, Self>) -> Option<String> {
-        look.children.deployment.ours().map(live_template)
+        look.children.deployment.ours().map(Workload::template)
     }
 
     fn counted(look: &Look<'_, Self>) -> (i32, i32) {
