@@ -114,8 +114,10 @@ impl Config {
     pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let matches = command().try_get_matches_from(args)?;
         // Plain `pointsman` runs the operator: that is what an image without arguments does.
-        let config = Self::of(matches.subcommand_matches("run").unwrap_or(&matches));
-        values::lease_times(config.lease_duration, config.lease_renew_deadline, config.lease_retry)
+        let set = matches.subcommand_matches("run").unwrap_or(&matches);
+        let config = Self::of(set);
+        values::each_deadline_once(&many(set, "deadline"))
+            .and_then(|()| values::lease_times(config.lease_duration, config.lease_renew_deadline, config.lease_retry))
             .map_err(|fault| clap::Error::raw(ErrorKind::ValueValidation, format!("{fault}\n")).with_cmd(&command()))?;
         Ok(config)
     }
@@ -238,21 +240,25 @@ mod tests {
 
     #[test]
     fn deadlines_are_set_by_kind_and_state() {
-        let kind = first(&parse(&[]).expect("defaults")).0;
-        let set = |text: &str| parse(&["run", "--deadline", &text.replace("KIND", kind)]);
-        let config = set("KIND.Creating=90s,KIND.Updating=1h30m").expect("both are known");
+        let defaults = parse(&[]).expect("defaults");
+        let (kind, settings) = first(&defaults);
+        let [one, other] = [0, 1].map(|at| settings.deadlines.keys().nth(at).expect("two states with a deadline"));
+        let spelled = |text: &str| text.replace("MINE", kind).replace("ONE", one).replace("OTHER", other);
+        let set = |text: &str| parse(&["run", "--deadline", &spelled(text)]);
+        let config = set("MINE.ONE=90s,MINE.OTHER=1h30m").expect("both are known");
         let deadlines = &first(&config).1.deadlines;
-        assert_eq!(deadlines["Creating"], SignedDuration::from_secs(90));
-        assert_eq!(deadlines["Updating"], SignedDuration::from_mins(90));
+        assert_eq!(deadlines[one], SignedDuration::from_secs(90));
+        assert_eq!(deadlines[other], SignedDuration::from_mins(90));
         for (text, says) in [
-            ("nothing.Creating=5m", "the kinds are"),
-            ("KIND.Sleeping=5m", "the states with a deadline are"),
-            ("KIND.Creating=soon", "write a duration like 5m or 90s"),
-            ("KIND.Creating=0s", "from 1s to 30 days"),
-            ("KIND.Creating", "write KIND.STATE=DURATION"),
+            ("nothing.ONE=5m", "the kinds are"),
+            ("MINE.Sleeping=5m", "the states with a deadline are"),
+            ("MINE.ONE=soon", "write a duration like 5m or 90s"),
+            ("MINE.ONE=0s", "from 1s to 30 days"),
+            ("MINE.ONE", "write KIND.STATE=DURATION"),
+            ("MINE.ONE=1m,MINE.OTHER=3m,MINE.ONE=2m", "ONE is named twice, as 1m and as 2m"),
         ] {
             let fault = set(text).expect_err(text);
-            assert!(fault.contains(says), "{fault}");
+            assert!(fault.contains(&spelled(says)), "{fault}");
         }
     }
 

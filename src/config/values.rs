@@ -5,6 +5,7 @@ use crate::kinds::image;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use jiff::SignedDuration;
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -88,6 +89,17 @@ impl Deadline {
         }
         Ok(Deadline { kind, state: state.to_owned(), limit })
     }
+}
+
+/// Is each deadline named once? Of two, nobody could tell which one was meant.
+pub(super) fn each_deadline_once(deadlines: &[Deadline]) -> Result<(), String> {
+    let mut named = HashMap::new();
+    for Deadline { kind, state, limit } in deadlines {
+        if let Some(before) = named.insert((kind, state), limit) {
+            return Err(format!("--deadline {kind}.{state} is named twice, as {before:#} and as {limit:#}"));
+        }
+    }
+    Ok(())
 }
 
 /// One of the times of the lease.

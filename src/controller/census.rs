@@ -3,6 +3,7 @@
 use super::lease::Leadership;
 use super::observe;
 use super::site::Site;
+use crate::kinds::status::of_types;
 use crate::kinds::{Served, question};
 use crate::machine::Word;
 use crate::telemetry::scrape::{self, Sighting};
@@ -37,6 +38,9 @@ impl<K: Served> scrape::Census for Census<K> {
             let state = status.and_then(|status| status.state.as_deref()).unwrap_or(&start);
             let time = status.and_then(|status| status.state_time.as_ref()).or(object.meta().creation_timestamp.as_ref());
             let asked = question::<K>(object.as_ref()).map(|question| question.reason.word());
+            let all = status.map(|status| status.conditions.as_slice()).unwrap_or_default();
+            let conditions: Vec<(&str, bool)> =
+                of_types(K::CONDITIONS, all).map(|(condition, holds)| (condition.type_.as_str(), holds)).collect();
             tell(&Sighting {
                 kind: &kind,
                 namespace: object.meta().namespace.as_deref().unwrap_or_default(),
@@ -46,6 +50,7 @@ impl<K: Served> scrape::Census for Census<K> {
                 now,
                 deadline: status.and_then(|status| status.deadline_time.as_ref()).map(|deadline| deadline.0.as_second()),
                 question: asked.as_deref(),
+                conditions: &conditions,
             });
         }
     }

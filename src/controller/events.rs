@@ -1,11 +1,11 @@
 //! What is told to people: of a stored move one Event beside the object and one line in the log, which outlives the object;
-//! its end, in the log alone; and a status that the API server refuses.
+//! of a condition that turned an Event; its end, in the log alone; and a status that the API server refuses.
 
 use super::calls::bounded;
 use super::observe::stamp;
 use crate::kinds::Served;
 use crate::kinds::intervention::Intervention;
-use crate::kinds::status::{Move, Status};
+use crate::kinds::status::{Move, Status, turned};
 use crate::machine::{Role, Word};
 use crate::telemetry;
 use k8s_openapi::api::core::v1::ObjectReference;
@@ -35,6 +35,15 @@ pub async fn tell<K: Served>(client: &Client, instance: &str, object: &K::Object
     let note = format!("{} -> {}: {text}", told.from, told.to);
     let warning = is_warning::<K>(&told.to);
     write::<K>(client, instance, object, Told { warning, reason: &told.cause, action: &told.to, note }).await;
+}
+
+/// Tells each condition of the object's own kind that holds no more, or holds again.
+pub async fn tell_turns<K: Served>(client: &Client, instance: &str, object: &K::Object, status: &Status<K::Spec>) {
+    let before = object.status().map(|status| status.conditions.as_slice()).unwrap_or_default();
+    for (condition, holds) in turned(K::CONDITIONS, before, &status.conditions) {
+        let note = format!("{} is {}: {}", condition.type_, condition.status, condition.message);
+        write::<K>(client, instance, object, Told { warning: !holds, reason: &condition.reason, action: &condition.type_, note }).await;
+    }
 }
 
 /// Tells the end of an object, as it was seen last: no status is left that could say it.

@@ -30,7 +30,7 @@ impl<T: Child> Family<T> {
 pub trait Kin: Any + Send + Sync {
     /// The newest resourceVersion that has arrived of our children in `namespace`.
     fn newest(&self, namespace: &str) -> u64;
-    /// The uid and version of our child at `key`, unless it is being deleted.
+    /// The uid and version of what stands at `key`, unless it is being deleted: not every child carries our label.
     fn alive(&self, key: &Key) -> Option<(String, u64)>;
 }
 
@@ -39,7 +39,10 @@ impl<T: Child> Kin for Family<T> {
         self.ours.newest(namespace)
     }
     fn alive(&self, key: &Key) -> Option<(String, u64)> {
-        alive(self.ours.get(key)?.as_ref())
+        match self.ours.get(key) {
+            Some(child) => alive(child.as_ref()),
+            None => alive(self.strangers.get(key)?.as_ref()),
+        }
     }
 }
 

@@ -19,7 +19,7 @@ const COUNTED: Duration = Duration::from_secs(1);
 /// The wait for the event that shows why a status was outdated.
 pub const OUTDATED: Duration = Duration::from_secs(1);
 
-/// How long this decision has to wait: orders soon after orders, anything soon after a failure,
+/// How long this decision has to wait: orders soon after the same orders, anything soon after a failure,
 /// mere counts soon after a status. What a person has just said, by a spec or by an answer, is
 /// never kept waiting.
 pub fn held_back<K: Served>(memory: &Memory, observed: &K::Object, decision: &Decision<K>, moment: Moment) -> Option<Duration> {
@@ -27,7 +27,7 @@ pub fn held_back<K: Served>(memory: &Memory, observed: &K::Object, decision: &De
     let waits = memory.backoff.failing() || (!decision.orders.is_empty() && !answered);
     let counts = decision.told.is_none() && decision.orders.is_empty();
     let counted = memory.recorded.filter(|_| counts).map(|last| COUNTED.saturating_sub(moment.at.saturating_duration_since(last)));
-    let backoff = memory.backoff.wait(moment.at, generation(observed)).filter(|_| waits);
+    let backoff = memory.backoff.wait(moment.at, generation(observed), &decision.orders).filter(|_| waits);
     backoff.or(counted.filter(|wait| !wait.is_zero()))
 }
 

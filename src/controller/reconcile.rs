@@ -191,6 +191,7 @@ async fn act<K: Served>(
                 if let Some(told) = &decision.told {
                     events::tell::<K>(&site.client, &site.instance, observed, told, &decision.status).await;
                 }
+                events::tell_turns::<K>(&site.client, &site.instance, observed, &decision.status).await;
             };
             tokio::join!(performing(Some(version)), telling).0
         }
@@ -208,7 +209,7 @@ async fn act<K: Served>(
         return Ok(due);
     }
     // An order that changes nothing raises no event, so the next look must not depend on one.
-    Ok(due.min(memory.backoff.acted(moment.at, generation(observed))))
+    Ok(due.min(memory.backoff.acted(moment.at, generation(observed), &decision.orders)))
 }
 
 /// Is this move the last one that the object remembers? Its time aside: each try has its own.

@@ -57,13 +57,12 @@ impl<'a, K: Served> Relatives<'a, K> {
     fn foreign<T>(&self, child: &impl Resource) -> Slot<T> {
         let owner = controller(child);
         let owner = match owner {
-            None if let Some(uid) = labelled_owner(child) => format!("it is labelled as a child of the object of uid {uid}"),
-            None => "nobody controls it".to_owned(),
+            None => labelled_owner(child).map(|uid| format!("it is labelled as a child of the object of uid {uid}")),
             Some(owner) if is_of_kind::<K>(owner) && owner.name == self.object.name_any() => {
                 self.orphaned.set(true);
-                format!("it is controlled by an earlier {} {}, of uid {}, which is gone or going", owner.kind, owner.name, owner.uid)
+                Some(format!("it is controlled by an earlier {} {}, of uid {}, which is gone or going", owner.kind, owner.name, owner.uid))
             }
-            Some(owner) => format!("it is controlled by {} {}", owner.kind, owner.name),
+            Some(owner) => Some(format!("it is controlled by {} {}", owner.kind, owner.name)),
         };
         Slot::Foreign { uid: child.meta().uid.clone().unwrap_or_default(), owner }
     }

@@ -35,8 +35,8 @@ pub enum Slot<T> {
     Foreign {
         /// Its uid.
         uid: String,
-        /// Who controls it, in words.
-        owner: String,
+        /// Who controls it, in words; nothing where nobody does.
+        owner: Option<String>,
     },
 }
 
@@ -97,8 +97,8 @@ pub trait Place {
     fn kind(&self) -> ChildKind;
     /// Our child, if it is there and seen in full.
     fn live(&self) -> Option<Value>;
-    /// The uid of somebody else's object, and who controls it.
-    fn stranger(&self) -> Option<(&str, &str)>;
+    /// The uid of somebody else's object, and who controls it, if anybody does.
+    fn stranger(&self) -> Option<(&str, Option<&str>)>;
     /// The uid of a stranger's object that a person has let us take over.
     fn adopted(&self) -> Option<&str>;
     /// Was our label taken from it?
@@ -112,9 +112,9 @@ impl<T: Child> Place for Slot<T> {
     fn live(&self) -> Option<Value> {
         self.ours().map(|child| json!(child))
     }
-    fn stranger(&self) -> Option<(&str, &str)> {
+    fn stranger(&self) -> Option<(&str, Option<&str>)> {
         match self {
-            Slot::Foreign { uid, owner } => Some((uid, owner)),
+            Slot::Foreign { uid, owner } => Some((uid, owner.as_deref())),
             Slot::Free | Slot::Ours(_) | Slot::Unlabelled { .. } | Slot::Adopted { .. } => None,
         }
     }

@@ -19,6 +19,25 @@ pub struct Claim {
     pub message: String,
 }
 
+/// The conditions of these types, and whether each holds.
+pub fn of_types<'a>(types: &'a [(&str, &str)], all: &'a [Condition]) -> impl Iterator<Item = (&'a Condition, bool)> {
+    let told = |condition: &&Condition| types.iter().any(|(name, _)| *name == condition.type_);
+    all.iter().filter(told).map(|condition| (condition, holds(condition)))
+}
+
+fn holds(condition: &Condition) -> bool {
+    condition.status == "True"
+}
+
+/// The conditions of these types that hold no more, or hold again. One that nobody has claimed before counts as holding.
+pub fn turned<'a>(
+    types: &'a [(&str, &str)],
+    before: &'a [Condition],
+    after: &'a [Condition],
+) -> impl Iterator<Item = (&'a Condition, bool)> {
+    of_types(types, after).filter(|(now, holds_now)| before.iter().find(|old| old.type_ == now.type_).is_none_or(holds) != *holds_now)
+}
+
 /// Conditions out of claims; a time moves only where the claim does.
 pub fn conditions(before: &[Condition], claims: Vec<Claim>, generation: i64, now: Timestamp) -> Vec<Condition> {
     let condition = |claim: Claim| {
@@ -34,4 +53,24 @@ pub fn conditions(before: &[Condition], claims: Vec<Claim>, generation: i64, now
         }
     };
     claims.into_iter().map(condition).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_that_turns_is_told_once() {
+        let claims = |holds| vec![Claim { name: "Fed", holds, reason: "Meal".to_owned(), message: "it was noon".to_owned() }];
+        let of = |holds| conditions(&[], claims(holds), 1, Timestamp::UNIX_EPOCH);
+        let told = |before: &[Condition], after: &[Condition]| {
+            turned(&[("Fed", "it has eaten")], before, after).map(|(condition, holds)| (condition.type_.clone(), holds)).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&[], &of(true)), []);
+        assert_eq!(told(&[], &of(false)), [("Fed".to_owned(), false)]);
+        assert_eq!(told(&of(true), &of(false)), [("Fed".to_owned(), false)]);
+        assert_eq!(told(&of(false), &of(false)), []);
+        assert_eq!(told(&of(false), &of(true)), [("Fed".to_owned(), true)]);
+        assert_eq!(turned(&[], &of(true), &of(false)).count(), 0);
+    }
 }

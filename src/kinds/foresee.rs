@@ -19,7 +19,7 @@ pub(super) fn foreseen<K: Served>(
     known: &Known<K>,
     plan: &K::Plan,
 ) -> Option<String> {
-    let consequence = review.old.and_then(|_| K::consequence(known, plan, raised));
+    let consequence = review.old.and_then(|old| K::consequence(old, known, plan, raised));
     let mut raised = raised.clone();
     if review.old.and_then(HasStatus::status).is_none_or(|status| status.last_good.is_none()) {
         raised.insert(K::first_time());

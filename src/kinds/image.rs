@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 /// The longest reference.
 const LENGTH: usize = 512;
 
-const PATTERN: &str = r"^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?(@[a-z0-9]+:[a-f0-9]{32,128})?$";
+/// What a reference looks like.
+pub const PATTERN: &str = r"^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?(@[a-z0-9]+:[a-f0-9]{32,128})?$";
 
 // The pattern is a constant that a test compiles.
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| Regex::new(PATTERN).expect("the image pattern compiles"));

@@ -1,14 +1,16 @@
 //! May this write pass? The webhook's answer, as a value.
 
-use super::annotations::{self, ANSWER, PAUSED, PROTECTED, REFRESH, strange};
+use super::annotations::{self, ANSWER, PAUSED, PROTECTED, REFRESH, is_set, strange};
 use super::foresee::foreseen;
 use super::intervention::{Offer, about};
 use super::prose::beginning;
-use super::reason::Risk;
+use super::reason::{Risk, Verb};
 use super::review::{Review, title};
 use super::{Known, Served, Violation, claimed, plan};
 use crate::machine::Word;
 use crate::machine::diagram::ChangeRow;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -126,7 +128,7 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, found: &mut Findings<'_, K>) {
         Err(faults) => return found.violations.extend(faults),
     };
     let busy = |raises: &Result<K::Event, _>| raises.is_ok_and(|event| raised.contains(&event) && !K::claims(phase, event));
-    let why = format!("not possible while {}; wait until that is over", phase.text());
+    let why = occupied::<K>(review, phase);
     let unclaimed = edits(review).into_iter().filter(|edit| busy(&edit.row.raises));
     found.violations.extend(unclaimed.map(|edit| Violation::busy(edit.row.field, edit.from, edit.to, &why)));
     found.raised.extend(raised);
@@ -135,6 +137,15 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, found: &mut Findings<'_, K>) {
     }
     let line = foreseen(review, phase, &found.raised, found.given.as_ref(), &known, &plan);
     found.warnings.extend(line);
+}
+
+/// What keeps an edit from being made now: since when, and when that gives up.
+fn occupied<K: Served>(review: &Review<'_, K>, phase: K::Phase) -> String {
+    let status = review.old.and_then(HasStatus::status);
+    let told = |words: &str, time: Option<&Time>| time.map(|time| format!("{words}{}", time.0)).unwrap_or_default();
+    let since = told(", since ", status.and_then(|status| status.state_time.as_ref()));
+    let end = told("; that gives up at ", status.and_then(|status| status.deadline_time.as_ref()));
+    format!("not possible while {}{since}{end}; wait until it is over", phase.text())
 }
 
 /// One field that a write changes, with both values.
@@ -173,6 +184,11 @@ fn answer_judged<'a, K: Served>(review: &Review<'a, K>, found: &mut Findings<'a,
     }
     let refusal = match review.asked() {
         None => format!("no question is open; {answer} would answer nothing. Remove the annotation: {ANSWER}-"),
+        Some(question)
+            if question.offer(given).is_some_and(|offer| offer.verb == Verb::SkipSnapshot.word()) && is_set(review.new, PROTECTED) =>
+        {
+            format!("the object is protected, and {answer} removes its data; take the protection off first: {PROTECTED}-")
+        }
         Some(question) if let Some(offer) = question.offer(given) => {
             let event = <K::Event as Word>::from_text(&offer.event());
             found.raised.extend(event);

@@ -43,6 +43,10 @@ pub trait Compared: Kind<Children: Siblings> {
     fn progress(look: &Look<'_, Self>) -> i32;
     /// How many pods are wanted.
     fn replicas(target: &Self::Plan) -> i32;
+    /// Does what changes leave the pods as they were made? Then they may stand as an older operator rendered them.
+    fn leaves_pods(look: &Look<'_, Self>) -> bool {
+        look.only_counted()
+    }
 }
 
 /// An observation, with what every fact about it needs worked out once.
@@ -74,8 +78,8 @@ pub struct Conflict {
     pub child: ChildRef,
     /// The uid of the object that stands there.
     pub uid: String,
-    /// Who controls it, in words.
-    pub owner: String,
+    /// Who controls it, in words; nothing where nobody does.
+    pub owner: Option<String>,
 }
 
 impl<'a, K: Compared> Look<'a, K> {
@@ -144,15 +148,15 @@ impl<'a, K: Compared> Look<'a, K> {
         let places = self.children.places(&self.seen.object.name_any()).into_iter();
         let taken = places.filter_map(|(name, place)| {
             let (uid, owner) = place.stranger()?;
-            Some(Conflict { child: ChildRef { kind: place.kind(), name }, uid: uid.to_owned(), owner: owner.to_owned() })
+            Some(Conflict { child: ChildRef { kind: place.kind(), name }, uid: uid.to_owned(), owner: owner.map(str::to_owned) })
         });
         taken.filter(|conflict| !K::is_idle(self, &conflict.child))
     }
 
-    /// Was this pod template settled by an older rendering? Then it stands until the spec changes.
+    /// Was this pod template settled by an older rendering? Then it stands until a change makes the pods anew.
     pub fn older_rendering(&self) -> Option<&String> {
         let applied = self.seen.object.status()?.applied.as_ref()?;
-        applied.template.as_ref().filter(|_| self.only_counted() && applied.renderer != self.seen.settings.renderer)
+        applied.template.as_ref().filter(|_| applied.renderer != self.seen.settings.renderer && K::leaves_pods(self))
     }
 
     /// How many pods are wanted.

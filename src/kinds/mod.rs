@@ -73,6 +73,7 @@ use std::fmt::Debug;
 /// The one list of kinds.
 pub fn visit(visitor: &mut impl Visitor) {
     visitor.kind::<memcached::Memcached>();
+    visitor.kind::<database::Database>();
 }
 
 /// Something that is done for every kind.

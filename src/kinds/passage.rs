@@ -146,7 +146,7 @@ fn remember_orders<K: Remembered>(status: &mut Status<K::Spec>, look: &Look<'_, 
     let (Some(target), Ok(_)) = (&look.target, &look.wanted) else { return };
     let orders = step.effects().contains(&K::APPLY);
     if orders || look.settled || status.applied.is_some() && look.changes.is_empty() {
-        let old = status.applied.take().filter(|_| look.only_counted());
+        let old = status.applied.take().filter(|_| K::leaves_pods(look));
         let stands = look.older_rendering().is_some() && !rendered_anew(look);
         let renderer = old.as_ref().map(|old| old.renderer).filter(|_| stands).unwrap_or(look.seen.settings.renderer);
         let template = old.and_then(|old| old.template);

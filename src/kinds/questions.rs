@@ -73,7 +73,9 @@ fn evidence<K: Asks>(look: &Look<'_, K>, reason: Reason) -> Vec<Evidence> {
             violations(look).iter().take(8).map(words).collect()
         }
         About::Names => {
-            let whose = |Conflict { child, owner, .. }: Conflict| quote(&child.kind.name(), &child.name, &owner);
+            let whose = |Conflict { child, owner, .. }: Conflict| {
+                quote(&child.kind.name(), &child.name, owner.as_deref().unwrap_or("nobody controls it"))
+            };
             let impossible = match &look.seen.adoption {
                 Trial::Failed(refusal) => {
                     let words = format!("it cannot be adopted: {}", refusal.words);

@@ -107,7 +107,7 @@ reasons! {
         answers: &[Verb::Retry],
         says: "the image cannot serve this data",
         meaning: "The wanted image could not be asked what it is, or is of another major version than the data, or lacks what the spec asks for",
-        remedy: "Name another image",
+        remedy: "Change the image, or what spec.parameters or spec.extensions ask of it",
         not_done: "no pod was touched; what ran before still runs",
     }
     /// The Job that makes role, its rights and the extensions has failed.

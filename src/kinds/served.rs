@@ -34,6 +34,8 @@ pub trait Served: Kind + Provable {
     const READINGS: &'static [Source<Self::Object>] = &[];
     /// States that nobody wished for, although no question is open yet: entering one is told as a warning.
     const TROUBLED: &'static [Self::Phase];
+    /// Conditions that no other kind has, and what each means where it holds: a change of one is an Event, and a metric tells it.
+    const CONDITIONS: &'static [(&'static str, &'static str)] = &[];
     /// Why an object of this kind may stop and ask, in the order in which the docs print it.
     const REASONS: &'static [Reason];
 
@@ -58,7 +60,7 @@ pub trait Served: Kind + Provable {
     /// The fact that ends work on this plan well, where it is not the working phase's own goal.
     fn success(plan: &Self::Plan) -> Option<Self::Event>;
     /// What a change does to pods, data or address; nothing where it does nothing to them.
-    fn consequence(known: &Known<Self>, plan: &Self::Plan, edits: &BTreeSet<Self::Event>) -> Option<String>;
+    fn consequence(object: &Self::Object, known: &Known<Self>, plan: &Self::Plan, edits: &BTreeSet<Self::Event>) -> Option<String>;
     /// Marks an object whose stored spec could not be read, so that its plan is a violation that says why.
     fn unreadable(object: &mut Self::Object, why: String);
     /// The types of its children.

@@ -4,6 +4,7 @@ use super::Served;
 use super::annotations::{ANSWER, PAUSED, PROTECTED, REFRESH, is_set};
 use super::intervention::Intervention;
 use super::look::{Compared, Conflict, Look};
+use super::order::ChildKind;
 use super::reason::{Reason, Verb};
 use super::status::{Claim, Status, WaitingFor, conditions};
 use crate::machine::{Machine, Role, Word};
@@ -21,9 +22,13 @@ pub trait Tells: Compared + Served {
     fn serving(look: &Look<'_, Self>) -> i32;
     /// Is everything ready in `phase`?
     fn is_ready(phase: Self::Phase) -> bool;
-    /// Conditions that no other kind has.
+    /// Conditions that no other kind has: [`Served::CONDITIONS`].
     fn more(_look: &Look<'_, Self>, _status: &Status<Self::Spec>) -> Vec<Claim> {
         Vec::new()
+    }
+    /// How the default image is newer than what runs, and what to type to have it.
+    fn newer_default(_look: &Look<'_, Self>, _status: &Status<Self::Spec>) -> Option<String> {
+        None
     }
 }
 
@@ -69,7 +74,12 @@ fn fitting(message: &str) -> String {
     let fits = message.chars().count() <= MESSAGE;
     match message.find("kubectl ").filter(|_| !fits) {
         Some(command) => format!("{}: see condition Ready", message[..command].trim_end_matches([' ', ';', ':'])),
-        None => message.chars().take(MESSAGE).collect(),
+        None if fits => message.to_owned(),
+        None => {
+            let room: String = message.chars().take(MESSAGE - 3).collect();
+            let words = room.rsplit_once(' ').map_or(room.as_str(), |(words, _)| words);
+            format!("{}...", words.trim_end_matches([' ', ';', ':', ',']))
+        }
     }
 }
 
@@ -78,16 +88,21 @@ fn asking<K: Compared>(question: &Intervention, look: &Look<'_, K>) -> String {
     let answers = format!("annotate {ANSWER}={}", question.legal().replace(", ", " or "));
     let taken = look.conflicts().next().filter(|_| question.reason == Reason::ChildConflict);
     let Some(Conflict { child, .. }) = taken else {
-        return first_that_fits([
-            format!("{reason}: see status.intervention; change the spec, or {answers}"),
-            format!("{reason}: see status.intervention; {answers}"),
-        ]);
+        // Of an object that is being deleted no edit is taken.
+        let edit = look.seen.object.meta().deletion_timestamp.is_none();
+        let edit = edit.then(|| format!("{reason}: see status.intervention; change the spec, or {answers}"));
+        return first_that_fits(edit.into_iter().chain([format!("{reason}: see status.intervention; {answers}")]));
     };
     let taken = format!("{reason}: {} {} is not ours", child.kind.name(), child.name);
     let adopt = question.answers.iter().find(|offer| offer.verb == Verb::Adopt.word());
     let adopt = adopt.map(|_| format!("; delete it, or annotate {ANSWER}={}-{}", Verb::Adopt.word(), question.id));
-    let other = "; delete it, or use another name".to_owned();
-    first_that_fits(adopt.into_iter().chain([other]).map(|end| taken.clone() + &end))
+    let others: &[&str] = if child.kind == ChildKind::PersistentVolumeClaim {
+        &[" and may hold data: restore it, or use another name", "; use another name"]
+    } else {
+        &["; delete it, or use another name"]
+    };
+    let others = others.iter().map(|end| (*end).to_owned());
+    first_that_fits(adopt.into_iter().chain(others).map(|end| taken.clone() + &end))
 }
 
 /// The first text that fits; where none does, the last.
@@ -153,10 +168,13 @@ fn up_to_date<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::
         ("Held", "the spec is held until the object is resumed")
     } else if look.older_rendering().is_some() {
         let refresh = command::<K>(&look.seen.object, "annotate", &format!("{REFRESH}={renderer} --overwrite"));
-        let stand = "this operator would render the pods otherwise; they stand until the spec changes, or until you type";
+        let stand =
+            "this operator would render the pods otherwise; they stand until a change of the spec makes them anew, or until you type";
         return ("NewerRendering", format!("{stand}: {refresh}"));
     } else if !status.yielded.is_empty() {
         ("Yielded", "fields that are named in status.yielded are left to another writer")
+    } else if let Some(why) = K::newer_default(look, status) {
+        return ("OlderThanDefault", why);
     } else {
         ("UpToDate", "what was ordered is what the spec asks for")
     };

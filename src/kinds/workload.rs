@@ -6,6 +6,7 @@ use super::digest;
 use super::intervention::Subject;
 use super::order::{Child, Order};
 use super::rendered::Rendered;
+use super::yielded;
 use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
 
 /// A child that owns pods.
@@ -29,8 +30,15 @@ macro_rules! workloads {
 
 workloads! { Deployment StatefulSet }
 
-/// What makes the owner of pods what is rendered, unless its template stands as an older operator rendered it. Of one that stands, only the pods
-/// are counted; and a label that was lost comes back without the rest.
+/// How many pods are worked towards: as many as the spec asks for, or where the count is left to another writer, as many as that
+/// one wrote last.
+pub fn counted<T: Workload>(slot: &Slot<T>, yielded: &[Subject], wanted: i32) -> i32 {
+    let left = slot.ours().filter(|_| yielded::leaves(yielded, T::KIND, "/spec/replicas", &wanted));
+    left.and_then(Workload::replicas).unwrap_or(wanted)
+}
+
+/// What makes the owner of pods what is rendered, unless its template stands as an older operator rendered it. Of one that
+/// stands, only the pods are counted; and a label that was lost comes back without the rest.
 pub fn apply_workload<T: Workload>(
     slot: &Slot<T>,
     rendered: Rendered,

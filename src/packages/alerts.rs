@@ -37,6 +37,17 @@ pub const ALERTS: &[Alert] = &[
         more: "Another spec closes most questions as well. The page of the kind's states, under *Questions*, tells what each reason means, what was not done, and when it closes by itself.",
     },
     Alert {
+        name: "PointsmanConditionLost",
+        expression: "pointsman_condition == 0",
+        lasts: "5m",
+        severity: "warning",
+        summary: "{{ $labels.kind }} {{ $labels.namespace }}/{{ $labels.name }}: {{ $labels.condition }} is False",
+        what: "A condition that objects of this kind have beside the common ones does not hold",
+        matters: "The object serves, and something that it was to do beside that is not done: a promise of its spec is not kept",
+        next: "kubectl --namespace {{ $labels.namespace }} get {{ $labels.kind }} {{ $labels.name }} --output jsonpath='{range .status.conditions[?(@.status==\"False\")]}{.type}: {.message}{\"\\n\"}{end}'",
+        more: "The page of the kind's states, under *Conditions*, tells what each of them means. An Event beside the object was written when it turned, and another is when it holds again.",
+    },
+    Alert {
         name: "PointsmanStuck",
         expression: "time() - pointsman_deadline_timestamp_seconds > 300 or (pointsman_state_seconds > 300 and on (kind, namespace, name) pointsman_state{state=\"Pending\"})",
         lasts: "5m",

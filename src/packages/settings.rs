@@ -1,11 +1,15 @@
 //! The operator's settings as values of the chart: every flag, but for those that the manifests themselves decide.
 
 use crate::config::{Described, described};
+use crate::kinds::image;
 use serde_json::{Value, json};
 
 /// Settings that are no values: ports and names that the objects agree on, and that replicas take turns, which a roll-out
 /// needs of a single one too.
 const DECIDED: [&str; 5] = ["namespace", "kubeconfig", "webhook-bind", "metrics-bind", "leader-election"];
+
+/// A duration as the operator reads it: 90s, 1h30m, 1.5s.
+const DURATION: &str = r"([0-9]+(\.[0-9]+)?(h|m|s|ms) ?)+";
 
 /// Every setting that is a value.
 pub(super) fn settings() -> impl Iterator<Item = Described> {
@@ -30,8 +34,12 @@ fn camel(name: &str) -> String {
 /// What may be written for a setting.
 pub(super) fn schema(setting: &Described) -> Value {
     let text = json!({ "type": "string", "minLength": 1 });
+    let spelled = |pattern: &str| json!({ "type": "string", "pattern": pattern });
     match setting.value {
+        "KIND.STATE=DURATION" => json!({ "type": "array", "items": spelled(&format!("^[a-z]+\\.[A-Za-z]+={DURATION}$")) }),
         _ if setting.many => json!({ "type": "array", "items": text }),
+        "DURATION" => spelled(&format!("^{DURATION}$")),
+        "IMAGE" => spelled(image::PATTERN),
         "COUNT" => json!({ "type": "integer", "minimum": 1 }),
         "BOOL" => json!({ "type": "boolean" }),
         "RATE" => json!({ "type": "number", "exclusiveMinimum": 0 }),

@@ -91,6 +91,7 @@ mod tests {
                 now: 160,
                 deadline: Some(400),
                 question: Some("Why"),
+                conditions: &[("Fed", true), ("Warm", false)],
             });
         }
     }
@@ -137,6 +138,8 @@ mod tests {
             r#"pointsman_state{kind="One",namespace="shop",name="a\"b\\c\nd",state="Ready"} 1"#,
             r#"pointsman_state_seconds{kind="One",namespace="shop",name="a\"b\\c\nd"} 60"#,
             r#"pointsman_transitions_total{kind="One",from="Creating",to="Ready"} 1"#,
+            r#"pointsman_condition{kind="One",namespace="shop",name="a\"b\\c\nd",condition="Fed"} 1"#,
+            r#"pointsman_condition{kind="One",namespace="shop",name="a\"b\\c\nd",condition="Warm"} 0"#,
             "pointsman_leader 1",
             r#"leader_election_master_status{name="lease"} 1"#,
             r#"controller_runtime_reconcile_total{controller="one",result="error"} 2"#,

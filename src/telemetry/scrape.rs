@@ -43,6 +43,8 @@ pub struct Sighting<'a> {
     pub deadline: Option<i64>,
     /// The reason of its open question.
     pub question: Option<&'a str>,
+    /// The conditions that only its kind has, and whether each holds.
+    pub conditions: &'a [(&'a str, bool)],
 }
 
 /// `GET /metrics`, in the text format of `OpenMetrics`.
@@ -91,6 +93,13 @@ impl Collector for Seen {
             each(&mut |of| {
                 if let Some(reason) = of.question {
                     row([of.kind, of.namespace, of.name, reason], 1);
+                }
+            });
+        })?;
+        all.conditions.encode(to, |row| {
+            each(&mut |of| {
+                for (condition, holds) in of.conditions {
+                    row([of.kind, of.namespace, of.name, condition], i64::from(*holds));
                 }
             });
         })?;

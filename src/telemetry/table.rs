@@ -55,6 +55,8 @@ table! {
         "When the operator gives up waiting for an object that it works on, and asks; in seconds since 1970. Progress moves it, and where nothing is waited for there is none";
     interventions: Sights<4> = "pointsman_interventions" ["kind", "namespace", "name", "reason"]
         "1 for each question that waits for a person";
+    conditions: Sights<4> = "pointsman_condition" ["kind", "namespace", "name", "condition"]
+        "1 where a condition that only objects of its kind have holds, 0 where it does not; the page of the kind's states names them";
     transitions: Counters<3> = "pointsman_transitions_total" ["kind", "from", "to"]
         "Moves that were stored";
     refusals: Counters<2> = "pointsman_admission_refusals_total" ["kind", "reason"]

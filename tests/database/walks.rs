@@ -1,13 +1,14 @@
 //! Whole lives of a Database in a pretend cluster: what it goes through, and what is left.
 
+mod care;
 mod chances;
 mod cluster;
 mod life;
 
-use cluster::Cluster;
-use life::{Life, object, path};
+use life::{Life, path};
 use pointsman::kinds::database::Phase;
 use pointsman::kinds::order::ChildKind;
+use pointsman::machine::Word as _;
 use serde_json::json;
 
 #[test]
@@ -63,9 +64,46 @@ fn settings_are_reloaded_where_that_will_do() {
     let way = life.edit(&json!({ "replicas": 2, "parameters": { "work_mem": "8MB", "max_connections": "200" } }));
     assert_eq!(way, path(&[Phase::Probing, Phase::Restarting, Phase::Ready]));
     assert!(life.cluster.done.contains(&"delete Pod db-0".to_owned()), "{:?}", life.cluster.done);
-    // What was asked about is known: another value needs no other answer.
-    let way = life.edit(&json!({ "replicas": 2, "parameters": { "work_mem": "16MB", "max_connections": "200" } }));
-    assert_eq!(way, path(&[Phase::Restarting, Phase::Ready]));
+    // A value that the image refuses is asked about, and no server hears of it.
+    let refusal =
+        "OK version=170011 settings=poi,,1,262143;usi,kB,64,2147483647 extensions= wrong=invalid value for parameter \"work_mem\": \"8XB\"";
+    life.cluster.says.insert("probe.sh".to_owned(), (true, refusal.to_owned()));
+    life.cluster.done.clear();
+    let way = life.edit(&json!({ "replicas": 2, "parameters": { "work_mem": "8XB", "max_connections": "200" } }));
+    assert_eq!(way, path(&[Phase::Probing, Phase::HumanIntervention]));
+    let asked = life.status()["intervention"]["message"].to_string();
+    assert!(asked.contains("does not take these parameters: invalid value for parameter"), "{asked}");
+    assert!(!life.cluster.done.iter().any(|done| done.contains("settings") || done.contains("delete Pod")), "{:?}", life.cluster.done);
+    // What the image took before, it takes.
+    let way = life.edit(&json!({ "replicas": 2, "parameters": { "work_mem": "8MB", "max_connections": "200" } }));
+    assert_eq!(way, path(&[Phase::Ready]));
+}
+
+#[test]
+fn an_older_rendering_stands_until_a_setting_restarts_the_servers() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    let rendering = |life: &Life| life.status()["applied"]["renderer"].clone();
+    life.settings.renderer += 1;
+    for fields in
+        [json!({ "replicas": 2, "parameters": { "work_mem": "8MB" } }), json!({ "replicas": 3, "parameters": { "work_mem": "8MB" } })]
+    {
+        life.edit(&fields);
+        assert_eq!((life.state(), rendering(&life)), (Phase::Ready.text(), json!(1)), "{fields}");
+        assert_eq!(life.condition("UpToDate"), ("False".to_owned(), "NewerRendering".to_owned()), "{fields}");
+    }
+    life.edit(&json!({ "replicas": 3, "parameters": { "work_mem": "8MB", "max_connections": "200" } }));
+    assert_eq!((life.state(), rendering(&life)), (Phase::Ready.text(), json!(2)));
+    assert_eq!(life.condition("UpToDate"), ("True".to_owned(), "UpToDate".to_owned()));
+}
+
+#[test]
+fn an_extension_of_a_library_is_made_under_an_older_rendering_too() {
+    let mut life = Life::of(&json!({}));
+    life.settings.renderer += 1;
+    life.cluster.says.insert("probe.sh".to_owned(), (true, "OK version=170011 settings= extensions=p".to_owned()));
+    life.edit(&json!({ "extensions": [{ "name": "pg_stat_statements" }] }));
+    assert_eq!((life.state(), &life.status()["applied"]["renderer"]), (Phase::Ready.text(), &json!(2)), "{:?}", life.cluster.done);
+    assert!(life.cluster.done.contains(&"delete Pod db-0".to_owned()), "{:?}", life.cluster.done);
 }
 
 #[test]
@@ -87,7 +125,7 @@ fn volumes_grow_where_they_can() {
 
 #[test]
 fn a_failed_job_is_a_question_and_retry_makes_another() {
-    let mut life = Life { cluster: Cluster::of(object(&json!({}))), path: Vec::new() };
+    let mut life = Life::unborn(&json!({}));
     life.cluster.says.insert("init.sh".to_owned(), (false, "FAILED: psql: error: no".to_owned()));
     life.settle();
     let status = life.status();
@@ -99,10 +137,9 @@ fn a_failed_job_is_a_question_and_retry_makes_another() {
     assert!(life.cluster.done.contains(&format!("create Job db-init-{id}")), "{:?}", life.cluster.done);
 }
 
-#[test]
-fn the_primary_moves_before_its_pod_goes() {
+/// As after a promotion: the second pod is the primary.
+fn promoted() -> Life {
     let mut life = Life::of(&json!({ "replicas": 2 }));
-    // As after a promotion: the second pod is the primary.
     for (key, value) in [("primary", "1"), ("epoch", "2")] {
         life.cluster.edit(ChildKind::ConfigMap, "db-topology", &format!("/data/{key}"), json!(value));
     }
@@ -110,9 +147,29 @@ fn the_primary_moves_before_its_pod_goes() {
     life.cluster.remove(ChildKind::Pod, "db-1");
     life.settle();
     assert_eq!((life.state().as_str(), &life.status()["primary"]), ("Ready", &json!("db-1")));
+    life
+}
+
+#[test]
+fn the_primary_moves_before_its_pod_goes() {
+    let mut life = promoted();
     let way = life.edit(&json!({ "replicas": 1 }));
     assert_eq!(way, path(&[Phase::Scaling, Phase::Ready]), "{:?}", life.cluster.done);
     assert_eq!((&life.status()["primary"], life.cluster.names(ChildKind::Pod).contains(&"db-1".to_owned())), (&json!("db-0"), false));
+    let topology = life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology");
+    assert_eq!(topology["data"]["epoch"], "3");
+}
+
+#[test]
+fn a_primary_that_crashed_on_its_way_out_is_named_again_before_another_is() {
+    let mut life = promoted();
+    life.cluster.crashed = true;
+    life.cluster.done.clear();
+    let way = life.edit(&json!({ "replicas": 1 }));
+    assert_eq!(way, path(&[Phase::Scaling, Phase::Ready]), "{:?}", life.cluster.done);
+    let named = life.cluster.done.iter().filter(|done| done.contains("db-topology")).count();
+    assert!(named >= 4 && !life.cluster.crashed, "it was not named again: {:?}", life.cluster.done);
+    assert_eq!(life.status()["primary"], "db-0");
     let topology = life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology");
     assert_eq!(topology["data"]["epoch"], "3");
 }
@@ -179,4 +236,38 @@ fn a_dump_that_fails_keeps_everything_and_asks() {
     assert!(life.cluster.done.iter().all(|done| !done.starts_with("delete")), "{:?}", life.cluster.done);
     life.cluster.says.clear();
     assert_eq!(life.answer("retry"), path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]));
+}
+
+#[test]
+fn two_backups_that_are_missing_are_told() {
+    let mut life = Life::of(&json!({ "backup": { "schedule": "0 2 * * *" } }));
+    let healthy = ("True".to_owned(), "OnSchedule".to_owned());
+    assert_eq!(life.condition("BackupsHealthy"), healthy);
+    life.cluster.now += jiff::SignedDuration::from_hours(24);
+    life.settle();
+    assert_eq!(life.condition("BackupsHealthy"), healthy);
+    life.cluster.now += jiff::SignedDuration::from_hours(26);
+    life.settle();
+    assert_eq!(life.condition("BackupsHealthy"), ("False".to_owned(), "Missed".to_owned()));
+    assert_eq!(life.state(), "Ready");
+    assert_eq!(life.edit(&json!({ "backup": { "schedule": "0 2 * * *", "suspend": true } })), Vec::<String>::new());
+    assert_eq!(life.condition("BackupsHealthy"), ("True".to_owned(), "NoSchedule".to_owned()));
+}
+
+#[test]
+fn a_newer_default_image_is_told_and_never_taken() {
+    let mut life = Life::of(&json!({ "image": "postgres:17.11" }));
+    let current = ("True".to_owned(), "UpToDate".to_owned());
+    for (default, expected) in [
+        ("registry.example.com/library/postgres:17.12", ("False".to_owned(), "OlderThanDefault".to_owned())),
+        ("docker.io/library/postgres:17.11", current.clone()),
+        ("docker.io/library/postgres:18.1", current.clone()),
+        ("docker.io/postgis/postgis:17.12", current.clone()),
+        ("docker.io/library/postgres:17", current.clone()),
+    ] {
+        life.settings.default_image = default.to_owned();
+        assert_eq!(life.after(), Vec::<String>::new(), "{default}");
+        assert_eq!(life.condition("UpToDate"), expected, "{default}");
+        assert_eq!(life.status()["image"], "postgres:17.11");
+    }
 }

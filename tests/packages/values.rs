@@ -75,11 +75,13 @@ fn settings() -> Vec<(String, Value, String, String)> {
     let row = |setting: Described| {
         let (value, text) = match setting.value {
             "NAMESPACE" => (json!(["shop", "bank"]), "shop,bank"),
-            _ if setting.many => (json!(["one=1", "two=2"]), "one=1,two=2"),
+            _ if setting.many => (json!(["memcached.Creating=1m", "memcached.Updating=2m"]), "memcached.Creating=1m,memcached.Updating=2m"),
             // Large enough for Go to write it with an exponent, if it were let.
             "COUNT" => (json!(10_000_000), "10000000"),
             "RATE" => (json!(0.5), "0.5"),
             "BOOL" => (json!(false), "false"),
+            "DURATION" => (json!("1m30s"), "1m30s"),
+            "IMAGE" => (json!("example.com/own:1"), "example.com/own:1"),
             _ if !setting.words.is_empty() => (json!(setting.words[0]), setting.words[0].as_str()),
             _ => (json!("a=1,\"b\": {{c}}"), "a=1,\"b\": {{c}}"),
         };
@@ -177,6 +179,9 @@ fn what_is_known_but_wrong_is_refused_with_its_place() {
         (json!({ "watchNamespaces": ["a", "a"] }), "at '/watchNamespaces': items at 0 and 1 are equal"),
         (json!({ "settings": { "concurrency": "many" } }), "at '/settings/concurrency': got string, want integer"),
         (json!({ "settings": { "logFormat": "xml" } }), "at '/settings/logFormat': value must be one of 'text', 'json'"),
+        (json!({ "settings": { "leaseDuration": "soon" } }), "at '/settings/leaseDuration': 'soon' does not match pattern"),
+        (json!({ "settings": { "deadline": ["Creating"] } }), "at '/settings/deadline/0': 'Creating' does not match pattern"),
+        (json!({ "settings": { "defaultMemcachedImage": "a b" } }), "at '/settings/defaultMemcachedImage': 'a b' does not match pattern"),
         (json!({ "settings": { "leaderElection": false } }), "additional properties 'leaderElection' not allowed"),
         (json!({ "service": { "ipFamilies": ["IPv5"] } }), "at '/service/ipFamilies/0': value must be one of 'IPv4', 'IPv6'"),
         (json!({ "tolerations": [{ "tolerationSeconds": "long" }] }), "at '/tolerations/0/tolerationSeconds': got string, want integer"),

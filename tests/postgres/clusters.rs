@@ -99,13 +99,19 @@ fn a_planned_switchover_loses_nothing_and_the_old_primary_follows_without_a_clon
 }
 
 #[test]
-fn a_fence_can_be_taken_back() {
+fn a_fence_can_be_taken_back_and_after_a_crash_it_has_to_be() {
     let world = World::new();
     world.primary().stop();
     world.topology(&[("primary", "")]);
     world.start(0).assert_refused("FENCED");
     world.topology(&[("primary", "0")]);
-    world.serve(0);
+    world.serve(0).kill();
+    world.topology(&[("primary", "")]);
+    world.start(0).assert_refused("UNCLEAN");
+    world.topology(&[("primary", "0")]);
+    world.serve(0).stop();
+    world.topology(&[("primary", "")]);
+    world.start(0).assert_refused("FENCED");
 }
 
 #[test]

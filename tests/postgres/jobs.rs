@@ -184,6 +184,35 @@ fn a_probe_tells_version_settings_and_extensions_without_a_server() {
 }
 
 #[test]
+fn a_probe_tells_in_the_servers_words_which_values_it_does_not_take() {
+    let world = World::new();
+    let tried = |configuration: &str| {
+        let answer = world.job("probe.sh").with("POINTSMAN_CONFIGURATION", configuration).done();
+        answer.split_once(" wrong=").map(|(_, words)| words.trim().to_owned())
+    };
+    for taken in
+        ["", "work_mem = '8MB'\nshared_preload_libraries = 'pg_stat_statements'\n", "a.b = 'it''s $x'\nsearch_path = '\"a b\", c'\n"]
+    {
+        assert_eq!(tried(taken), None, "{taken}");
+    }
+    for (wrong, words) in [
+        ("work_mem = '8XB'\n", "invalid value for parameter \"work_mem\": \"8XB\" Valid units"),
+        ("max_connections = 'many'\nwork_mem = '8MB'\n", "invalid value for parameter \"max_connections\": \"many\""),
+        ("max_connections = '0'\n", "0 is outside the valid range for parameter \"max_connections\" (1 .. 262143)"),
+        ("max_connections = '3'\n", "must be less than \"max_connections\" (3)"),
+        ("shared_preload_libraries = 'no_such_library'\n", "could not access file \"no_such_library\""),
+        ("wal_level = 'high'\n", "Available values: minimal, replica, logical."),
+        ("timezone = 'Mars/Olympus'\n", "\"TimeZone\": \"Mars/Olympus\""),
+        ("log_destination = 'nowhere'\n", "Unrecognized key word: \"nowhere\"."),
+        ("no_such = 'x'\n", "unrecognized configuration parameter \"no_such\""),
+    ] {
+        let said = tried(wrong).unwrap_or_else(|| panic!("{wrong} is taken"));
+        assert!(said.contains(words), "{wrong}: {said}");
+        assert!(!said.contains("/pointsman") && !said.contains("LOG:") && !said.contains("contains errors"), "{said}");
+    }
+}
+
+#[test]
 fn a_probe_that_cannot_answer_says_so() {
     let world = World::new();
     let words = world.job("probe.sh").program("initdb", "echo 'initdb: error: no such locale' >&2; exit 1").fails("FAILED");

@@ -228,7 +228,7 @@ impl Served for Vault {
     fn success((): &()) -> Option<Event> {
         None
     }
-    fn consequence(_: &Known<Self>, (): &(), _: &BTreeSet<Event>) -> Option<String> {
+    fn consequence(_: &VaultObject, _: &Known<Self>, (): &(), _: &BTreeSet<Event>) -> Option<String> {
         None
     }
     fn unreadable(_: &mut VaultObject, _: String) {}

@@ -69,11 +69,18 @@ pub fn states<K: Served>() -> String {
         "## Every state on every fact".to_owned(),
         "`-> State` enters it, `[..]` is what is ordered, `held` waits for a later state, empty means nothing here.".to_owned(),
         diagram::table::<K>(),
+    ];
+    if !K::CONDITIONS.is_empty() {
+        page.push("## Conditions of its own".to_owned());
+        page.push("Beside `Ready`, `Available`, `Reconciling`, `Stalled`, `UpToDate`, `Paused` and `Protected`. Each change is an Event; `pointsman_condition` tells it.".to_owned());
+        page.push(condition_rows::<K>());
+    }
+    page.extend([
         "## Questions".to_owned(),
         format!(
             "A stopped operator asks. `kubectl describe` shows the question, its evidence and the commands that answer it; the annotation `{ANSWER}` carries the answer as `<verb>-<id>`. Another spec, its replica count aside, closes every question."
         ),
-    ];
+    ]);
     page.extend(K::REASONS.iter().map(|reason| question(*reason)));
     page.join("\n\n") + "\n"
 }
@@ -121,6 +128,11 @@ fn change_rows<K: Served>() -> String {
 fn rows<W: Word>(title: &str) -> String {
     let rows: Vec<String> = W::ALL.iter().map(|word| format!("| `{}` | {} |", word.text(), word.meaning())).collect();
     format!("| {title} | meaning |\n|---|---|\n{}", rows.join("\n"))
+}
+
+fn condition_rows<K: Served>() -> String {
+    let rows: Vec<String> = K::CONDITIONS.iter().map(|(name, meaning)| format!("| `{name}` | {meaning} |")).collect();
+    format!("| condition | true of the object |\n|---|---|\n{}", rows.join("\n"))
 }
 
 fn answer(verb: Verb) -> String {

@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn what_leads_to_another_installation_calls_nobody_here() {
-        let [_, definition] = <[Place; 2]>::try_from(places("ours")).expect("a webhook configuration, and one definition");
+        let definition = places("ours").into_iter().nth(1).expect("a webhook configuration, and a definition of each kind");
         let led = |conversion: Value| DynamicObject {
             data: json!({ "spec": { "conversion": conversion } }),
             ..DynamicObject::new("", &definition.resource)

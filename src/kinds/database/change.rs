@@ -4,11 +4,17 @@ use super::change_rules::{Before, unsupported};
 use super::ground::Ground;
 use super::plan::{Plan, Template};
 use super::rules::{FIXED_NAME, FIXED_PORT};
+use super::siblings::remembered;
+use super::v1::Database as Object;
+use super::volume::{Size, Volume};
 use super::words::Event;
-use super::{Database, change_rules};
+use super::{Database, change_rules, learning, names};
+use crate::kinds::pod_template::Strings;
 use crate::kinds::pods::counted;
+use crate::kinds::prose::listed;
 use crate::kinds::{Known, Violation};
 use crate::machine::diagram::ChangeRow;
+use kube::ResourceExt;
 use std::collections::BTreeSet;
 
 /// One row for each field of the spec; a field without a row fails a test.
@@ -63,16 +69,25 @@ pub fn supported(known: &Known<Database>, wanted: &Plan) -> Result<(), Vec<Viola
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
-/// A volume that is to grow, of a class that lets none grow: said at the prompt, where the size is new.
-fn cannot_grow(known: &Known<Database>, wanted: &Plan) -> Option<Violation> {
-    let (ground, applied) = (known.ground.as_ref()?, known.applied.as_ref()?);
-    let volume = ground.data.iter().find(|volume| volume.size.bytes < wanted.storage.size.bytes)?;
-    let class = volume.class.as_ref()?;
-    (wanted.storage.size != applied.storage.size && ground.fixed.contains(class)).then(|| {
-        let why = format!("the StorageClass {class} does not let volumes grow (allowVolumeExpansion). Create a second Database of that size and restoreFrom a backup of this one.");
-        Violation::unsupported("spec.storage.size", &volume.size, &wanted.storage.size, &why)
-    })
+/// Volumes that are to grow, of a class that lets none grow: said at the prompt, where the size is new.
+fn cannot_grow(known: &Known<Database>, wanted: &Plan) -> Vec<Violation> {
+    let Some((ground, applied)) = known.ground.as_ref().zip(known.applied.as_ref()) else { return Vec::new() };
+    let fixed = |field, volumes: &[Volume], from: &Size, to: &Size, instead| {
+        let volume = volumes.iter().find(|volume| volume.size.bytes < to.bytes)?;
+        let class = volume.class.as_ref().filter(|class| to != from && ground.fixed.contains(*class))?;
+        let why = format!("the StorageClass {class} does not let volumes grow (allowVolumeExpansion). {instead}");
+        Some(Violation::unsupported(field, &volume.size, to, &why))
+    };
+    let (servers, dumps) = (&wanted.storage.size, &wanted.backup.storage.size);
+    let data = fixed("spec.storage.size", &ground.data, &applied.storage.size, servers, A_SECOND);
+    let dumps = fixed("spec.backup.storage.size", ground.backups.as_slice(), &applied.backup.storage.size, dumps, THE_SAME);
+    // Where nobody wrote a size of the backups, it is that of a server.
+    let follows = data.is_some() && dumps.is_some() && wanted.storage.size == wanted.backup.storage.size;
+    data.into_iter().chain(dumps.filter(|_| !follows)).collect()
 }
+
+const A_SECOND: &str = "Create a second Database of that size and restoreFrom a backup of this one.";
+const THE_SAME: &str = "Name the size that it has in spec.backup.storage.size, or keep fewer (spec.backup.retain).";
 
 /// Does `wanted` ask for what was rolled back?
 pub fn is_refused(known: &Known<Database>, wanted: &Plan) -> bool {
@@ -121,8 +136,8 @@ pub fn is_alike(one: &Plan, other: &Plan) -> bool {
 }
 
 /// What an image is asked about.
-fn asks_of_an_image(plan: &Plan) -> (&String, BTreeSet<&String>, &BTreeSet<String>) {
-    (&plan.template.image, plan.parameters.keys().collect(), &plan.extensions)
+fn asks_of_an_image(plan: &Plan) -> (&String, &Strings, &BTreeSet<String>) {
+    (&plan.template.image, &plan.parameters, &plan.extensions)
 }
 
 /// What can differ while nobody who is connected notices.
@@ -130,24 +145,37 @@ fn serves_nobody_at_once(plan: &Plan) -> (&super::plan::Backup, &super::plan::Se
     (&plan.backup, &plan.service, plan.deletion_policy)
 }
 
-/// What a change does to those who are connected, and to what is kept.
-pub fn consequence(known: &Known<Database>, wanted: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
+/// What a change of `object` does to those who are connected, and to what is kept.
+pub fn consequence(object: &Object, known: &Known<Database>, wanted: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
     use super::parts::DeletionPolicy::Delete;
     let applied = known.applied.as_ref()?;
-    let restarts = [Event::ImageChanged, Event::TemplateChanged].iter().any(|event| raised.contains(event));
+    let more = remembered(object);
     let stay = applied.replicas.min(wanted.replicas);
-    let restarts = match stay {
-        _ if raised.contains(&Event::ParametersChanged) && !restarts => {
-            Some("settings that only a start reads restart the servers, the primary last; others are reloaded".to_owned())
-        }
-        _ if !restarts => None,
-        1 => Some("the server restarts: its connections end".to_owned()),
-        stay => Some(format!("{} restart one at a time, the primary last: its connections end", counted(stay))),
+    let restart = match stay {
+        1 => "the server restarts: its connections end".to_owned(),
+        stay => format!("{} restart one at a time, the primary last: its connections end", counted(stay)),
     };
-    let gone =
-        (wanted.replicas < applied.replicas).then(|| format!("{} go; their volumes stay", counted(applied.replicas - wanted.replicas)));
+    let settings = || match learning::restarting(&more, applied, wanted) {
+        None => "settings that only a start reads restart the servers, the primary last; others are reloaded".to_owned(),
+        Some(names) if names.is_empty() => "the settings are reloaded: nobody is disconnected".to_owned(),
+        Some(names) => format!("for {}, {restart}", listed(names.into_iter())),
+    };
+    let pods = [Event::ImageChanged, Event::TemplateChanged].iter().any(|event| raised.contains(event));
+    let servers = match (pods, raised.contains(&Event::ParametersChanged)) {
+        (true, _) => Some(restart.clone()),
+        (false, true) => Some(settings()),
+        (false, false) => None,
+    };
+    let mut going = (wanted.replicas..applied.replicas).map(|ordinal| names::pod(&object.name_any(), ordinal.unsigned_abs()));
+    let gone = wanted.replicas < applied.replicas;
+    let moves = more.primary.filter(|primary| going.any(|pod| pod == *primary));
+    let moves = moves.map(|old| format!("{old}, the primary, goes: another takes its place first, and its connections end"));
+    let gone = gone.then(|| match applied.replicas - wanted.replicas {
+        1 => "1 pod goes; its volume stays".to_owned(),
+        many => format!("{many} pods go; their volumes stay"),
+    });
     let lost = (wanted.deletion_policy == Delete && applied.deletion_policy != Delete)
         .then(|| "from now on deleting this object removes its data and its backups for good".to_owned());
-    let parts: Vec<String> = [restarts, gone, lost].into_iter().flatten().collect();
+    let parts: Vec<String> = [lost, servers, moves, gone].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }

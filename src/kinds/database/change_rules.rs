@@ -8,6 +8,7 @@ use crate::kinds::Violation;
 use std::collections::BTreeSet;
 
 const FIXED_CLASS: &str = "a claim keeps the StorageClass that it was made with. Create a second Database on the other class and restoreFrom a backup of this one.";
+const UNUSED_CLASS: &str = "a claim keeps the StorageClass that it was made with. This object was never Ready and has served nobody: delete it, and create it again on the other class.";
 const SHRUNK: &str = "a volume cannot shrink. Create a second Database of that size and restoreFrom a backup of this one.";
 const DROPPED: &str =
     "dropping an extension can drop the data that depends on it. Leave it in the list: one that nobody uses does no harm.";
@@ -53,13 +54,18 @@ pub const ROWS: &[Row] = &[
     Row {
         field: "spec.storage.storageClassName",
         why: FIXED_CLASS,
-        differs: |before, plan| another_class(&before.data, before.ordered().map(|plan| &plan.storage), &plan.storage),
+        differs: |before, plan| data_class(before, plan).filter(|_| before.good.is_some()),
+    },
+    Row {
+        field: "spec.storage.storageClassName",
+        why: UNUSED_CLASS,
+        differs: |before, plan| data_class(before, plan).filter(|_| before.good.is_none()),
     },
     Row { field: "spec.extensions", why: DROPPED, differs: dropped },
     Row {
         field: "spec.backup.storage.size",
         why: SHRUNK_BACKUPS,
-        differs: |before, plan| shrunk(before.backups.as_slice(), &plan.backup.storage.size),
+        differs: |before, plan| shrunk(before.backups.as_slice(), &plan.backup.storage.size).filter(|_| !follows(before, plan)),
     },
     Row {
         field: "spec.backup.storage.storageClassName",
@@ -109,6 +115,11 @@ fn shrunk(volumes: &[Volume], wanted: &Size) -> Difference {
     (wanted.bytes < largest.bytes).then(|| (largest.to_string(), wanted.to_string()))
 }
 
+/// Is the size of the backups that of a server, which cannot be either? Then that alone is said: it may be all that was written.
+fn follows(before: &Before, wanted: &Plan) -> bool {
+    wanted.backup.storage.size == wanted.storage.size && shrunk(&before.data, &wanted.storage.size).is_some()
+}
+
 /// Where a spec names no class, the cluster's default was taken, whichever it was then.
 fn another_class(volumes: &[Volume], ordered: Option<&Volume>, wanted: &Volume) -> Difference {
     let real = volumes.first()?.class.as_ref();
@@ -118,6 +129,10 @@ fn another_class(volumes: &[Volume], ordered: Option<&Volume>, wanted: &Volume) 
     };
     let shown = |class: Option<&String>| class.map_or("(the cluster's default)".to_owned(), Clone::clone);
     (!same).then(|| (shown(real), shown(wanted.class.as_ref())))
+}
+
+fn data_class(before: &Before, wanted: &Plan) -> Difference {
+    another_class(&before.data, before.ordered().map(|plan| &plan.storage), &wanted.storage)
 }
 
 fn dropped(before: &Before, wanted: &Plan) -> Difference {

@@ -11,7 +11,7 @@ use kube::{Resource, ResourceExt};
 use serde_json::Value;
 
 /// The version of what is rendered into pods. A change that alters a pod template takes the next number: what an older
-/// one rendered then stands until the spec changes.
+/// one rendered then stands until a change makes the pods anew.
 pub const RENDERER: i64 = if cfg!(feature = "next-rendering") { 2 } else { 1 };
 
 /// The label that says what a child is part of.

@@ -1,5 +1,6 @@
 //! What is compared: the plan with what was good and ordered, the children with the target.
 
+use super::fields::REPLICAS;
 use super::plan::Plan;
 use super::scene::Scene;
 use super::siblings::remembered;
@@ -8,8 +9,10 @@ use super::{Database, change, facts, learning, names, needed, v1, work};
 use crate::kinds::look::{Compared, Look};
 use crate::kinds::order::{ChildKind, ChildRef, Order};
 use crate::kinds::rendered::Rendered;
+use crate::kinds::workload::counted;
 use crate::kinds::{Known, Observation, Violation};
 use kube::ResourceExt;
+use kube::core::object::HasStatus;
 use std::collections::BTreeSet;
 
 impl Compared for Database {
@@ -28,6 +31,9 @@ impl Compared for Database {
     }
 
     fn target(seen: &Observation<Self>, known: &Known<Self>, plan: &Plan) -> Plan {
+        let yielded = seen.object.status().map(|status| status.yielded.as_slice()).unwrap_or_default();
+        let replicas = counted(&seen.children.servers, yielded, plan.replicas).clamp(REPLICAS.0, REPLICAS.1);
+        let plan = &Plan { replicas, ..plan.clone() };
         let target = change::target(known, plan);
         match &known.applied {
             // What its image has not told yet is not ordered, nor what cannot read the data.
@@ -81,5 +87,12 @@ impl Compared for Database {
 
     fn replicas(target: &Plan) -> i32 {
         target.replicas
+    }
+
+    fn leaves_pods(look: &Look<'_, Self>) -> bool {
+        let Some((applied, target)) = look.known.applied.as_ref().zip(look.target.as_ref()) else { return look.only_counted() };
+        let harmless = look.changes.iter().all(|change| matches!(change, Event::ReplicasChanged | Event::ParametersChanged));
+        let same = (&applied.parameters, &applied.extensions) == (&target.parameters, &target.extensions);
+        harmless && (same || learning::starts_alike(&remembered(&look.seen.object), applied, target))
     }
 }

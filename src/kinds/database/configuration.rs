@@ -193,6 +193,16 @@ pub fn quoted(value: &str) -> String {
     text
 }
 
+/// The user's settings as the server's file takes them, for an image to try.
+pub(super) fn tried(parameters: &Strings) -> String {
+    text(&owned(parameters.iter()))
+}
+
+/// A digest of the values that a plan wants an image to take.
+pub fn values(plan: &Plan) -> String {
+    digest::of(&plan.parameters)
+}
+
 /// The settings that a probe asks about: all that the user names.
 pub(super) fn asked(parameters: &Strings) -> String {
     parameters.keys().map(String::as_str).collect::<Vec<_>>().join(" ")

@@ -10,7 +10,9 @@ use crate::kinds::apply::{creation, removal, removal_with};
 use crate::kinds::children::Slot;
 use crate::kinds::order::{Cascade, Child, Order};
 use crate::kinds::reading::Reading;
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use std::sync::Arc;
 
@@ -31,9 +33,21 @@ pub fn fate(scene: &Scene<'_>) -> Fate {
     match (more.last_word, policy(scene)) {
         (Some(LastWord::KeepVolumes), _) | (None, DeletionPolicy::Retain) => Fate::Retain,
         (Some(LastWord::SkipSnapshot), _) | (None, DeletionPolicy::Delete) => Fate::Delete,
-        (None, DeletionPolicy::Snapshot) if more.snapshot.is_some() || !holds_data(scene) => Fate::Delete,
+        (None, DeletionPolicy::Snapshot) if has_last_dump(scene) || !holds_data(scene) => Fate::Delete,
         (None, DeletionPolicy::Snapshot) => Fate::Snapshot,
     }
+}
+
+/// Is there a dump that holds all that was written: one since which no server has served for long?
+fn has_last_dump(scene: &Scene<'_>) -> bool {
+    let taken = scene.more.snapshot.as_ref();
+    taken.is_some_and(|taken| no_servers(scene) || is_fresh(&taken.time, scene.look.seen.now))
+}
+
+/// Is a dump of then still the last word on data that is being written to?
+pub fn is_fresh(taken: &Time, now: Timestamp) -> bool {
+    const FRESH: SignedDuration = SignedDuration::from_mins(5);
+    now.duration_since(taken.0) < FRESH
 }
 
 /// The policy as it is written now; where the spec cannot be read, as it was ordered, and at last the one that keeps most.

@@ -2,14 +2,14 @@
 
 use super::ending::{self, Fate};
 use super::ground::is_smaller;
-use super::last_words::Word;
 use super::members::Members;
+use super::names::Work;
 use super::scene::Scene;
 use super::secrets::Loss;
 use super::siblings::Children;
 use super::words::{Event, Phase};
 use super::work::{self, Progress};
-use super::{Database, configuration, learning, upkeep, v1};
+use super::{Database, configuration, learning, readers, upkeep, v1};
 use crate::kinds::Observation;
 use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::children::Slot;
@@ -48,8 +48,8 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::ChildConflict, |scene| scene.look.conflicts().next().is_some()),
     (Event::SpecRenewed, |scene| scene.question.is_some_and(|question| renewed(question, &scene.look.seen.object))),
     (Event::CredentialsLost, |scene| !credentials_lost(scene).is_empty()),
-    (Event::ReplicaDiverged, |scene| diverged(scene).is_some()),
-    (Event::SkipSnapshotAnswered, |scene| is_answered(scene, Verb::SkipSnapshot)),
+    (Event::ReplicaDiverged, |scene| scene.members.diverged().is_some()),
+    (Event::SkipSnapshotAnswered, |scene| is_answered(scene, Verb::SkipSnapshot) && !ending::is_protected(scene)),
     (Event::KeepVolumesAnswered, |scene| is_answered(scene, Verb::KeepVolumes)),
     (Event::ResetPasswordsAnswered, |scene| is_answered(scene, Verb::ResetPasswords)),
     (Event::RollbackAnswered, |scene| is_answered(scene, Verb::Rollback) && scene.look.can_roll_back()),
@@ -82,6 +82,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::ResetAllowed, |scene| scene.more.reset_time.is_some()),
     (Event::SwitchoverWanted, |scene| is_switchover_wanted(scene)),
     (Event::PrimaryLost, |scene| !scene.members.primary_is_ready()),
+    (Event::ReadersMisled, |scene| is_misleading(scene)),
     (Event::ChildrenDrifted, |scene| !scene.look.missing.is_empty()),
     (Event::PodsOutdated, |scene| scene.members.outdated().next().is_some() || scene.unread().is_some()),
     (Event::JobMissing, |scene| job(scene) == Some(Event::JobMissing)),
@@ -139,13 +140,6 @@ pub fn credentials_lost(scene: &Scene<'_>) -> Vec<Loss> {
     children.credentials.as_ref().err().cloned().unwrap_or_default()
 }
 
-/// The replica whose volume holds what the primary lacks, in its own words.
-pub fn diverged(scene: &Scene<'_>) -> Option<(u32, String)> {
-    let said = |(ordinal, _)| Some((ordinal, scene.members.refusal(ordinal)?));
-    let mut said = scene.members.pods().filter_map(said);
-    said.find(|(_, (word, _))| matches!(word, Word::Ahead | Word::Diverged)).map(|(ordinal, (_, sentence))| (ordinal, sentence))
-}
-
 /// The major versions of the data and of the wanted image, where both are known.
 pub fn majors(scene: &Scene<'_>) -> Option<(u32, u32)> {
     let wanted = scene.look.wanted.as_ref().ok().filter(|_| !scene.look.refused())?;
@@ -158,10 +152,11 @@ fn is_unprobed(scene: &Scene<'_>) -> bool {
     wanted.is_some_and(|wanted| learning::answer(&scene.more, wanted).is_none())
 }
 
-/// Claims of servers that are smaller than the target wants them.
+/// Claims of servers that are smaller than the target wants them; those that no server uses may be as they are.
 fn small_claims<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a PersistentVolumeClaim> {
     let size = scene.look.target.as_ref().map(|target| &target.storage.size);
-    let claims = scene.look.children.claims.iter().filter_map(Slot::ours);
+    let used = scene.look.target.as_ref().map_or(0, |target| scene.count(target));
+    let claims = scene.look.children.claims.iter().zip(0..used).filter_map(|(slot, _)| slot.ours());
     claims.filter(move |claim| size.is_some_and(|size| is_smaller(claim, size)))
 }
 
@@ -177,6 +172,10 @@ fn is_fixed(claim: &PersistentVolumeClaim, children: &Children) -> bool {
 /// How far the Job of the state is, where anything can be said of it.
 fn job(scene: &Scene<'_>) -> Option<Event> {
     let task = work::task(scene.look, scene.phase())?;
+    // What was answered before need not be asked.
+    if task.work == Work::Probe && !is_unprobed(scene) {
+        return Some(Event::JobDone);
+    }
     match task.progress {
         Progress::Missing | Progress::Another(_) => Some(Event::JobMissing),
         Progress::Running => None,
@@ -212,11 +211,16 @@ fn lacks_extensions(scene: &Scene<'_>) -> bool {
 
 /// Has the primary to be another pod: since its own is to go, since nobody is it just now, or since the one that takes over
 /// serves as a replica still?
-fn is_switchover_wanted(scene: &Scene<'_>) -> bool {
+pub fn is_switchover_wanted(scene: &Scene<'_>) -> bool {
     let Some(told) = scene.members.told().filter(|_| !was_never_ready(scene)) else { return false };
     let goes = |primary: u32| scene.look.target.as_ref().is_some_and(|target| primary >= target.replicas.unsigned_abs());
     let served = |primary: u32| scene.members.pod(primary).is_some_and(Members::is_labelled);
     told.primary.is_none_or(|primary| goes(primary) || served(primary))
+}
+
+/// Is there a reader who is not led to a server that serves readers?
+fn is_misleading(scene: &Scene<'_>) -> bool {
+    scene.look.target.as_ref().is_some_and(|target| !readers::orders(scene, target).is_empty())
 }
 
 /// Has every server read the settings that are reloaded, as the target wants them?
@@ -228,15 +232,16 @@ fn has_read_settings(scene: &Scene<'_>) -> bool {
 
 /// Is something not done that the target wants, beside what the children themselves say?
 pub fn is_undone(scene: &Scene<'_>) -> bool {
-    let lost = || !credentials_lost(scene).is_empty();
     scene.more.initialized.is_none()
         || lacks_extensions(scene)
         || was_never_restored(scene)
         || scene.more.reset_time.is_some()
         || is_switchover_wanted(scene)
+        || scene.going_claims().next().is_some()
+        || is_misleading(scene)
         || scene.starts_otherwise()
         || !has_read_settings(scene)
         || scene.members.outdated().next().is_some()
         || small_claims(scene).next().is_some()
-        || lost()
+        || !credentials_lost(scene).is_empty()
 }

@@ -44,8 +44,12 @@ pub fn granted(claim: &PersistentVolumeClaim) -> Option<Size> {
     Size::of(&Quantity::from(claim.status.as_ref()?.capacity.as_ref()?.get("storage")?.0.as_str()))
 }
 
-/// Is the volume of a claim smaller than this, as far as anybody can tell?
+/// Is the volume of a claim smaller than this? One that has none yet gets what it asks for first, and nothing of it can be
+/// changed before.
 pub fn is_smaller(claim: &PersistentVolumeClaim, size: &Size) -> bool {
-    let asked = wanted(claim).is_some_and(|volume| volume.size.bytes < size.bytes);
-    asked || granted(claim).is_some_and(|granted| granted.bytes < size.bytes)
+    granted(claim).is_some_and(|granted| granted.bytes.min(asked(claim)) < size.bytes)
+}
+
+fn asked(claim: &PersistentVolumeClaim) -> i64 {
+    wanted(claim).map_or(i64::MAX, |volume| volume.size.bytes)
 }

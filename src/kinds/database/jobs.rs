@@ -20,7 +20,7 @@ use kube::ResourceExt;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// On each Job: a digest of image, script and environment.
+/// On each Job: a digest of image, script and environment; and of its place, where it is harmless to begin anew.
 pub const ASKED: &str = "pointsman.dev/asked";
 /// The name of the container.
 pub const CONTAINER: &str = "job";
@@ -52,6 +52,8 @@ struct Task {
     mounts: Vec<Mount>,
     /// How often it is tried anew, where a pod fails.
     retries: i32,
+    /// May it be stopped at any time, and begun anew: where its pods are to be placed otherwise, say?
+    harmless: bool,
 }
 
 /// The Job that makes role, database and extensions.
@@ -60,7 +62,7 @@ pub fn init(object: &Object, plan: &Plan, attempt: &Attempt) -> Rendered {
     let mut environment = asking(object, plan);
     environment.push(variable("POINTSMAN_EXTENSIONS", &extensions.join("\n")));
     let mounts = vec![Mount::internal(object, &["superuser-password", "app-verifier"])];
-    let task = Task { component: "init", script: "init.sh", environment, mounts, retries: 2 };
+    let task = Task { component: "init", script: "init.sh", environment, mounts, retries: 2, harmless: false };
     owned(object, plan, Work::Init, &task, attempt)
 }
 
@@ -69,9 +71,12 @@ pub fn probe(object: &Object, plan: &Plan, attempt: &Attempt) -> Rendered {
     let extensions: Vec<&str> = plan.extensions.iter().map(String::as_str).collect();
     let environment = vec![
         variable("POINTSMAN_SETTINGS", &configuration::asked(&plan.parameters)),
+        // Kubernetes reads $(NAME) in a value as a variable.
+        variable("POINTSMAN_CONFIGURATION", &configuration::tried(&plan.parameters).replace('$', "$$")),
         variable("POINTSMAN_EXTENSIONS", &extensions.join(" ")),
     ];
-    let task = Task { component: "probe", script: "probe.sh", environment, mounts: vec![Mount::scratch(SCRATCH)], retries: 2 };
+    let task =
+        Task { component: "probe", script: "probe.sh", environment, mounts: vec![Mount::scratch(SCRATCH)], retries: 2, harmless: true };
     owned(object, plan, Work::Probe, &task, attempt)
 }
 
@@ -80,7 +85,7 @@ pub fn restore(object: &Object, plan: &Plan, from: &RestoreFrom, attempt: &Attem
     let mut environment = asking(object, plan);
     environment.extend(from.file.iter().map(|folder| variable("POINTSMAN_FOLDER", folder)));
     let mounts = vec![superuser(object), Mount::backups(&from.claim_name, true)];
-    let task = Task { component: "restore", script: "restore.sh", environment, mounts, retries: 1 };
+    let task = Task { component: "restore", script: "restore.sh", environment, mounts, retries: 1, harmless: false };
     owned(object, plan, Work::Restore, &task, attempt)
 }
 
@@ -89,7 +94,8 @@ pub fn generation(object: &Object, plan: &Plan, of: &BTreeMap<u32, String>, mark
     let mut environment = asking(object, plan);
     environment.push(variable("POINTSMAN_PEERS", &peers(of)));
     environment.push(variable("POINTSMAN_GENERATION", &format!("g{mark}")));
-    let task = Task { component: "generation", script: "generation.sh", environment, mounts: vec![superuser(object)], retries: 2 };
+    let task =
+        Task { component: "generation", script: "generation.sh", environment, mounts: vec![superuser(object)], retries: 2, harmless: true };
     owned(object, plan, Work::Generation, &task, attempt)
 }
 
@@ -132,7 +138,7 @@ fn dump(object: &Object, plan: &Plan, kind: &'static str) -> Task {
     let mut environment = asking(object, plan);
     environment.push(variable("POINTSMAN_DUMP", kind));
     let mounts = vec![superuser(object), Mount::backups(&names::backups(&object.name_any()), false)];
-    Task { component: kind, script: "dump.sh", environment, mounts, retries: 1 }
+    Task { component: kind, script: "dump.sh", environment, mounts, retries: 1, harmless: false }
 }
 
 /// How a Job reaches the primary, and which database it is about.
@@ -157,7 +163,9 @@ fn owned(object: &Object, plan: &Plan, work: Work, task: &Task, attempt: &Attemp
 }
 
 fn asked(plan: &Plan, task: &Task) -> Strings {
-    [(ASKED.to_owned(), digest::of(&json!([plan.template.image, task.script, task.environment])))].into()
+    let mut asked = vec![json!(plan.template.image), json!(task.script), json!(task.environment)];
+    asked.extend(task.harmless.then(|| json!(placed(&plan.template.pod_template))));
+    [(ASKED.to_owned(), digest::of(&asked))].into()
 }
 
 fn body(object: &Object, plan: &Plan, task: &Task, seconds: i64) -> Value {

@@ -42,6 +42,7 @@ known! {
     PeerUnknown = "PEER_UNKNOWN", "A peer answers, and will not say what it is.";
     Contradiction = "CONTRADICTION", "The volume and the topology exclude each other.";
     Fenced = "FENCED", "No primary is named, and this server was it.";
+    Unclean = "UNCLEAN", "No primary is named, this server was it, and it did not end cleanly.";
     Ahead = "AHEAD", "A replica holds what the primary lacks.";
     Diverged = "DIVERGED", "An old primary holds what the primary lacks.";
     NoSpace = "NO_SPACE", "The volume is full.";

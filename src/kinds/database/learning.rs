@@ -9,6 +9,11 @@ use std::collections::BTreeSet;
 /// What a version number holds beside the major version.
 pub const MAJOR: u32 = 10_000;
 
+/// A version as people write it: 170011 is 17.11.
+pub fn spelled(version: u32) -> String {
+    format!("{}.{}", version / MAJOR, version % MAJOR)
+}
+
 /// What is in the way of a plan, in the image's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -40,12 +45,16 @@ pub fn verdict(plan: &Plan, probe: &Probe) -> Verdict {
     if !absent.is_empty() {
         return Verdict::Unable(format!("{image} has no extension {}", absent.join(", ")));
     }
+    if let Some(wrong) = &probe.wrong {
+        return Verdict::Unable(format!("{image} does not take these parameters: {wrong}"));
+    }
     let reads = |restart: bool| -> Vec<String> {
         let waits = |found: &Option<super::results::Setting>| found.as_ref().is_none_or(|setting| setting.context.needs_restart());
         probe.settings.iter().filter(|(_, found)| waits(found) == restart).map(|(name, _)| name.clone()).collect()
     };
     Verdict::Able(Probed {
         image: image.clone(),
+        values: Some(configuration::values(plan)),
         version: probe.version,
         restart: reads(true),
         reload: reads(false),
@@ -75,12 +84,26 @@ pub fn starts_alike(more: &More, one: &Plan, other: &Plan) -> bool {
     configuration::at_start_digest(one, &learned(more, one)) == configuration::at_start_digest(other, &learned(more, other))
 }
 
+/// The settings that differ and that only a start reads; nothing where that of one of them is not known. What an image says of
+/// a setting it says of every value.
+pub fn restarting(more: &More, before: &Plan, after: &Plan) -> Option<Vec<String>> {
+    let names: BTreeSet<&String> = before.parameters.keys().chain(after.parameters.keys()).collect();
+    let differs = names.into_iter().filter(|name| before.parameters.get(*name) != after.parameters.get(*name));
+    let probes = || more.probes.iter().filter(|probed| probed.image == after.template.image);
+    let at_start = |name: &String| {
+        let restarts = probes().any(|probed| probed.restart.contains(name));
+        (restarts || probes().any(|probed| probed.reload.contains(name))).then_some(restarts)
+    };
+    let judged: Option<Vec<(&String, bool)>> = differs.map(|name| Some((name, at_start(name)?))).collect();
+    Some(judged?.into_iter().filter(|(_, restarts)| *restarts).map(|(name, _)| name.clone()).collect())
+}
+
 /// Takes in an answer, and forgets those that no plan needs any more.
 pub fn remember(more: &mut More, probed: Probed, plans: &[&Plan]) {
     let asked: BTreeSet<&String> = probed.restart.iter().chain(&probed.reload).chain(&probed.extensions).collect();
     let same = |old: &Probed| {
         let before: BTreeSet<&String> = old.restart.iter().chain(&old.reload).chain(&old.extensions).collect();
-        old.image == probed.image && before == asked
+        (&old.image, &old.values) == (&probed.image, &probed.values) && before == asked
     };
     more.probes.retain(|old| !same(old) && plans.iter().any(|plan| is_about(old, plan)));
     more.probes.push(probed);
@@ -96,6 +119,7 @@ pub fn forget(more: &mut More, plan: &Plan) {
 fn is_about(probed: &Probed, plan: &Plan) -> bool {
     let knows = |name: &String| probed.restart.contains(name) || probed.reload.contains(name);
     probed.image == plan.template.image
+        && probed.values.as_ref().is_none_or(|tried| *tried == configuration::values(plan))
         && plan.parameters.keys().all(knows)
         && plan.extensions.iter().all(|name| probed.extensions.contains(name))
 }

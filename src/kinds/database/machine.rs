@@ -89,7 +89,7 @@ impl Machine for Database {
     }
 
     fn is_upkeep(event: Event) -> bool {
-        matches!(event, Event::AuxiliariesDrifted)
+        matches!(event, Event::AuxiliariesDrifted | Event::ReadersMisled)
     }
 
     fn licences(effect: Effect) -> &'static [Event] {
@@ -105,7 +105,12 @@ impl Machine for Database {
             Effect::DeleteWorkloads => &[RetainWanted, DeleteWanted, SkipSnapshotAnswered, KeepVolumesAnswered, ChildrenLeft],
             Effect::DeleteVolumes => &[DeleteWanted, SkipSnapshotAnswered, ChildrenLeft],
             Effect::ReleaseFinalizer => &[DeletionRequested, NamespaceEnding, ChildrenGone],
-            Effect::HoldFinalizer | Effect::ApplyChildren | Effect::ApplyAuxiliaries | Effect::StartJob | Effect::ExpandClaims => &[],
+            Effect::HoldFinalizer
+            | Effect::ApplyChildren
+            | Effect::LeadReaders
+            | Effect::ApplyAuxiliaries
+            | Effect::StartJob
+            | Effect::ExpandClaims => &[],
         }
     }
 }

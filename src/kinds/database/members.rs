@@ -8,7 +8,7 @@ use super::siblings::Children;
 use super::topology::{Nonsense, Topology};
 use crate::kinds::pods::{condition, has_ended};
 use k8s_openapi::api::apps::v1::StatefulSet;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use kube::ResourceExt;
 use std::collections::BTreeMap;
 
@@ -110,13 +110,25 @@ impl<'a> Members<'a> {
         Some((next, self.pod(next)?))
     }
 
+    /// The word with which the server of this ordinal ended, where it neither runs again nor is on its way out.
+    pub fn ended(&self, ordinal: u32) -> Option<Word> {
+        let pod = self.pod(ordinal).filter(|pod| pod.metadata.deletion_timestamp.is_none())?;
+        let runs = server(pod)?.state.as_ref().is_some_and(|state| state.running.is_some());
+        self.refusal(ordinal).filter(|_| !runs).map(|(word, _)| word)
+    }
+
     /// The word with which the server of this ordinal ended last.
     pub fn refusal(&self, ordinal: u32) -> Option<(Word, String)> {
-        let statuses = self.pod(ordinal)?.status.as_ref()?.container_statuses.as_ref()?;
-        let server = statuses.iter().find(|status| status.name == CONTAINER && !status.ready)?;
+        let server = server(self.pod(ordinal)?).filter(|server| !server.ready)?;
         let ended = |state: &k8s_openapi::api::core::v1::ContainerState| state.terminated.as_ref()?.message.clone();
         let now = server.state.as_ref().and_then(ended);
         refusal(&now.or_else(|| server.last_state.as_ref().and_then(ended))?)
+    }
+
+    /// The replica whose volume holds what the primary lacks, in its own words.
+    pub fn diverged(&self) -> Option<(u32, String)> {
+        let mut said = self.pods.keys().filter_map(|ordinal| Some((*ordinal, self.refusal(*ordinal)?)));
+        said.find(|(_, (word, _))| matches!(word, Word::Ahead | Word::Diverged)).map(|(ordinal, (_, sentence))| (ordinal, sentence))
     }
 
     /// Was this pod shown to clients as a replica?
@@ -128,6 +140,10 @@ impl<'a> Members<'a> {
     pub fn primary_name(&self, name: &str) -> Option<String> {
         Some(names::pod(name, self.primary()?))
     }
+}
+
+fn server(pod: &Pod) -> Option<&ContainerStatus> {
+    pod.status.as_ref()?.container_statuses.as_ref()?.iter().find(|status| status.name == CONTAINER)
 }
 
 fn is_ready(pod: &Pod) -> bool {

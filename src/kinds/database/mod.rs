@@ -32,6 +32,7 @@ pub mod parts;
 pub mod plan;
 mod plan_rules;
 mod pod;
+mod readers;
 pub mod results;
 mod rules;
 mod say;
@@ -111,7 +112,7 @@ impl Kind for Database {
 
     fn adoption(seen: &Observation<Self>) -> Vec<Order> {
         let look = Look::at(seen);
-        if !look.conflicts().all(|conflict| needed::may_be_adopted(conflict.child.kind)) {
+        if !look.conflicts().all(|conflict| needed::may_be_adopted(&conflict)) {
             return Vec::new();
         }
         let rendered = look.target.as_ref().map(|target| needed::rendered(&seen.object, target)).unwrap_or_default();
@@ -156,6 +157,8 @@ impl Served for Database {
         Source::all(ReadKind::StorageClass),
     ];
     const TROUBLED: &'static [Phase] = &[Phase::Degraded, Phase::Unavailable];
+    const CONDITIONS: &'static [(&'static str, &'static str)] =
+        &[(say::BACKUPS, "backups are made when they are to be: not two in a row are missing; or none are made on a schedule")];
     const REASONS: &'static [Reason] = &[
         Reason::SpecInvalid,
         Reason::ChildConflict,
@@ -195,8 +198,8 @@ impl Served for Database {
         None
     }
 
-    fn consequence(known: &Known<Self>, plan: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
-        change::consequence(known, plan, raised)
+    fn consequence(object: &v1::Database, known: &Known<Self>, plan: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
+        change::consequence(object, known, plan, raised)
     }
 
     fn unreadable(object: &mut v1::Database, why: String) {

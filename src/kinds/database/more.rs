@@ -102,6 +102,10 @@ pub struct Probed {
     /// The image.
     #[schemars(length(max = 512))]
     pub image: String,
+    /// A digest of the settings' values, which it takes; absent where an earlier release did not ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 16))]
+    pub values: Option<String>,
     /// Its version, as `server_version_num`.
     pub version: u32,
     /// Settings that only a start reads; those of libraries that the image does not have count as such.

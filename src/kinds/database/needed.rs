@@ -1,20 +1,20 @@
 //! Children and target -> orders, a stage at a time: volumes before who is told about them, and that before the servers.
 
-use super::members::Members;
-use super::network::ROLE;
+use super::ground::{granted, wanted};
 use super::plan::Plan;
 use super::scene::{Scene, is_there};
 use super::secrets::{self, Credentials};
 use super::topology::Topology;
-use super::{claims, configuration, jobs, learning, names, network, scripts, servers};
-use crate::kinds::apply::{apply, apply_or_remove, creation};
+use super::{claims, configuration, facts, jobs, learning, names, network, readers, scripts, servers};
+use crate::kinds::apply::{apply, apply_or_remove, creation, relabel};
 use crate::kinds::children::Slot;
+use crate::kinds::look::Conflict;
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
 use crate::kinds::rendered::{OWNER_UID, Rendered};
 use crate::kinds::workload::apply_workload;
 use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
 use jsonptr::PointerBuf;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::{Resource, ResourceExt};
 use serde_json::json;
 
@@ -35,7 +35,6 @@ pub fn children(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     if is_told {
         orders.extend(workload(scene, target));
     }
-    orders.extend(scene.members.pods().filter_map(|(ordinal, pod)| role(scene, ordinal, pod)));
     orders
 }
 
@@ -85,6 +84,11 @@ fn volumes(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         matches!(slot, Some(Slot::Free)) && lost != Some(*ordinal)
     });
     let mut orders: Vec<Order> = missing.map(|ordinal| creation(claims::data(object, target, ordinal))).collect();
+    orders.extend(children.claims.iter().zip(0..scene.count(target)).filter_map(|(slot, ordinal)| {
+        let Slot::Unlabelled { uid, bare } = slot else { return None };
+        let child = ChildRef { kind: ChildKind::PersistentVolumeClaim, name: names::claim(&object.name_any(), ordinal) };
+        Some(relabel(child, uid, *bare))
+    }));
     let dumps = claims::backups(object, target);
     match &children.backups {
         Slot::Free if target.keeps_dumps() => orders.push(creation(dumps)),
@@ -104,12 +108,10 @@ fn relabelled(child: ChildRef, uid: &str, object: &super::v1::Database) -> Order
 /// Services and the budget.
 fn addresses(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children, fields) = (&scene.look.seen.object, &scene.look.children, scene.look.yielded());
-    let ready = scene.members.replica_is_ready();
-    let replicas = network::read_only(object, target, scene.members.primary(), ready);
     let (_, primary) = primary_service(scene, target);
     let budget = apply_or_remove(&children.budget, network::budget(object, target), fields);
     let pods = apply(&children.addresses, network::pods(object, target), fields);
-    [pods, primary, apply(&children.read_only, replicas, fields), budget].into_iter().flatten().collect()
+    [pods, primary, readers::service(scene, target).0, budget].into_iter().flatten().collect()
 }
 
 /// The Service of the primary: what a user has set of it, or where it leads to.
@@ -124,7 +126,9 @@ pub(super) fn primary_service(scene: &Scene<'_>, target: &Plan) -> (Option<Order
     let slot = &scene.look.children.primary;
     let so = slot.ours().is_some_and(leads);
     let order = apply(slot, rendered, scene.look.yielded());
-    if so { (order, None) } else { (None, order) }
+    // Its address follows the primary once it has moved.
+    let moves = facts::is_switchover_wanted(scene);
+    if so { (order, None) } else { (None, order.filter(|_| !moves)) }
 }
 
 /// Who the primary is, and where each server finds the others.
@@ -135,7 +139,11 @@ fn topology(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
         (Slot::Free, _) => Some(creation(next.config_map(object))),
         (Slot::Ours(map), Some(Ok(told))) if *told != next => Some(told_otherwise(told, &next, scene, &map.uid().unwrap_or_default())),
         (Slot::Ours(_), Some(Ok(_))) => apply(&scene.look.children.topology, next.config_map(object), &[]),
-        // What a hand made of it is not read; what was recorded is written over it.
+        // What a hand made of it is not read; what was recorded takes its place.
+        (Slot::Ours(map), Some(Err(_))) => {
+            let child = ChildRef { kind: ChildKind::ConfigMap, name: names::topology(&object.name_any()) };
+            Some(Order::Patch { child, patch: next.instead(object, &map.uid().unwrap_or_default()) })
+        }
         (Slot::Ours(_) | Slot::Unlabelled { .. } | Slot::Adopted { .. }, _) => {
             apply(&scene.look.children.topology, next.config_map(object), &[])
         }
@@ -159,26 +167,15 @@ fn workload(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
     apply_workload(slot, rendered, replicas, scene.look.older_rendering(), scene.look.yielded())
 }
 
-/// The label that lets readers come to a replica. Nobody takes it off: a pod that is to be the primary is made anew.
-fn role(scene: &Scene<'_>, ordinal: u32, pod: &Pod) -> Option<Order> {
-    let serves = scene.members.primary() != Some(ordinal) && scene.members.is_ready(ordinal);
-    (serves && !Members::is_labelled(pod)).then(|| {
-        let path = PointerBuf::from_tokens(["metadata", "labels", ROLE.0]);
-        let label = PatchOperation::Add(AddOperation { path, value: json!(ROLE.1) });
-        let child = ChildRef { kind: ChildKind::Pod, name: pod.name_any() };
-        Order::Patch { child, patch: patch_of(pod.meta().uid.as_deref(), [label]) }
-    })
-}
-
 /// What makes every claim of a server as large as the target wants it.
 pub fn growths(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let claims = scene.look.children.claims.iter().filter_map(Slot::ours);
     claims.filter_map(|claim| growth(claim, &target.storage.size)).collect()
 }
 
-/// What asks for a claim to be this large; nothing where it asks for that already.
+/// What asks for a claim to be this large; nothing where it asks for that already, or has no volume yet.
 pub(super) fn growth(claim: &PersistentVolumeClaim, size: &super::volume::Size) -> Option<Order> {
-    let asked = super::ground::wanted(claim)?;
+    let (asked, _) = (wanted(claim)?, granted(claim)?);
     if asked.size.bytes >= size.bytes {
         return None;
     }
@@ -198,9 +195,11 @@ pub fn rendered(object: &super::v1::Database, target: &Plan) -> Vec<Rendered> {
     plain.into_iter().chain(maps).chain(more).chain([workload]).collect()
 }
 
-/// The kind of child that a person may let the operator take over: what holds data or a secret is nobody's but its maker's.
-pub fn may_be_adopted(kind: ChildKind) -> bool {
-    !matches!(kind, ChildKind::Secret | ChildKind::PersistentVolumeClaim | ChildKind::Job)
+/// What a person may let the operator take over: what holds data or a secret is nobody's but its maker's, and what somebody
+/// controls is his, since most of our children name no controller that the API server would hold against it.
+pub fn may_be_adopted(conflict: &Conflict) -> bool {
+    let precious = matches!(conflict.child.kind, ChildKind::Secret | ChildKind::PersistentVolumeClaim | ChildKind::Job);
+    conflict.owner.is_none() && !precious
 }
 
 impl Plan {

@@ -8,7 +8,7 @@ use super::scene::Scene;
 use super::secrets::{self, Credentials};
 use super::words::Effect;
 use super::work::{self, Progress, Task};
-use super::{Database, ending, needed, upkeep};
+use super::{Database, ending, needed, readers, upkeep};
 use crate::kinds::Observation;
 use crate::kinds::apply::{creation, removal};
 use crate::kinds::children::Slot;
@@ -31,11 +31,15 @@ pub fn of(effect: Effect, seen: &Observation<Database>) -> Vec<Order> {
     match effect {
         Effect::HoldFinalizer => finalizer::hold::<Database>(&seen.object).into_iter().collect(),
         Effect::ApplyChildren => look.missing.clone(),
+        Effect::LeadReaders => target().map(|target| readers::orders(&scene, target)).unwrap_or_default(),
         Effect::ApplyAuxiliaries => target().map(|target| upkeep::orders(&scene, target)).unwrap_or_default(),
         Effect::StartJob => job(&scene),
         Effect::ExpandClaims => target().map(|target| needed::growths(&scene, target)).unwrap_or_default(),
         Effect::ResetPasswords => target().map(|target| passwords(&scene, target)).unwrap_or_default(),
-        Effect::SwitchPrimary => target().map(|target| switch(&scene, target)).unwrap_or_default(),
+        Effect::SwitchPrimary => {
+            let steps = target().map(|target| switch(&scene, target)).unwrap_or_default();
+            if steps.is_empty() { look.missing.clone() } else { steps }
+        }
         Effect::RestartNextPod => renewal(&scene).into_iter().collect(),
         Effect::DeleteWaitingPods => tried_afresh(&scene),
         Effect::DeleteWorkloads => ending::workloads(&scene),
@@ -60,7 +64,7 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
 /// that are reloaded.
 fn renewal(scene: &Scene<'_>) -> Option<Order> {
     if scene.members.outdated().next().is_some() {
-        return scene.members.next_to_restart().and_then(|(_, pod)| removal(pod));
+        return scene.members.next_to_restart().and_then(|(ordinal, pod)| spared(scene, ordinal, pod));
     }
     let unread = scene.unread().filter(|_| scene.members.primary_is_ready())?;
     started(work::reading(scene.look, unread.mark)?)
@@ -77,7 +81,8 @@ fn started(task: Task<'_>) -> Option<Order> {
 
 /// Pods that wait on an error, and Jobs that have failed.
 fn tried_afresh(scene: &Scene<'_>) -> Vec<Order> {
-    let waiting = scene.members.pods().filter(|(_, pod)| trouble(pod).is_some()).filter_map(|(_, pod)| removal(pod));
+    let waiting = scene.members.pods().filter(|(_, pod)| trouble(pod).is_some());
+    let waiting = waiting.filter_map(|(ordinal, pod)| spared(scene, ordinal, pod));
     let failed = scene.look.children.every_job().filter(|job| work::failure(job).is_some()).filter_map(removal);
     waiting.chain(failed).collect()
 }
@@ -87,9 +92,10 @@ fn passwords(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children) = (&scene.look.seen.object, &scene.look.children);
     let (internal, application) = (&children.internal, &children.application);
     if children.credentials.is_ok() {
-        let before = |pod: &&Pod| scene.more.reset_time.as_ref().is_some_and(|reset| made(pod) < Some(reset.0));
-        let primary = scene.members.primary().and_then(|primary| scene.members.pod(primary));
-        return primary.filter(before).and_then(removal).into_iter().collect();
+        // Times are of whole seconds: one of the same second may have read the old ones.
+        let before = |pod: &&Pod| scene.more.reset_time.as_ref().is_some_and(|reset| made(pod) <= Some(reset.0));
+        let Some(primary) = scene.members.primary() else { return Vec::new() };
+        return scene.members.pod(primary).filter(before).and_then(|pod| spared(scene, primary, pod)).into_iter().collect();
     }
     let Some(credentials) = Credentials::drawn(&scene.look.seen.entropy) else { return Vec::new() };
     let outside = secrets::application(object, target, &credentials);
@@ -104,8 +110,8 @@ fn written(slot: &Slot<Secret>, rendered: Rendered) -> Order {
     }
 }
 
-/// Moves the primary, a step at a time: nobody is named; the old one's pod is gone, or has said that it gave up; another is
-/// named; and its pod is made anew.
+/// Moves the primary, a step at a time: nobody is named; the old one's server has said that it ended cleanly; another is named;
+/// and its pod is made anew.
 fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let Some(told) = scene.members.told() else { return Vec::new() };
     let Some(uid) = scene.look.children.topology.uid() else { return Vec::new() };
@@ -115,21 +121,28 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     match (told.primary, told.fenced) {
         (Some(primary), _) if primary < target.replicas.unsigned_abs() => {
             let pod = scene.members.pod(primary).filter(|pod| Members::is_labelled(pod));
-            pod.filter(|pod| pod.metadata.deletion_timestamp.is_none()).and_then(removal).into_iter().collect()
+            let pod = pod.filter(|pod| pod.metadata.deletion_timestamp.is_none());
+            pod.and_then(|pod| spared(scene, primary, pod)).into_iter().collect()
         }
-        // Without an heir, nobody would take writes.
+        // Without an heir, nobody would take writes; one that does not run cannot end cleanly.
+        (Some(primary), _) if !scene.members.is_ready(primary) => Vec::new(),
         (Some(_), _) => heir().map(|_| told_next(told.clone().fenced())).unwrap_or_default(),
-        (None, Some(old)) => match scene.members.pod(old) {
-            Some(pod) if !has_given_up(scene, old) => is_old(scene, pod).then(|| removal(pod)).flatten().into_iter().collect(),
-            Some(_) | None => handed_over(),
+        (None, Some(old)) => match (scene.members.pod(old), scene.members.ended(old)) {
+            (Some(_), Some(Word::Fenced)) => handed_over(),
+            // What it wrote last may be nowhere else: it is named again, and goes cleanly the next time.
+            (Some(_), Some(Word::Unclean)) => told_next(told.clone().handed_over(old)),
+            (Some(pod), _) => is_old(scene, pod).then(|| spared(scene, old, pod)).flatten().into_iter().collect(),
+            // It comes back, and says how it ended.
+            (None, _) => Vec::new(),
         },
         (None, None) => handed_over(),
     }
 }
 
-/// Did the server say that it is the primary no more?
-fn has_given_up(scene: &Scene<'_>, ordinal: u32) -> bool {
-    scene.members.refusal(ordinal).is_some_and(|(word, _)| word == Word::Fenced)
+/// The order that removes a pod; none while its volume would go with it.
+fn spared(scene: &Scene<'_>, ordinal: u32, pod: &Pod) -> Option<Order> {
+    let goes = scene.going_claims().any(|(of, _)| of == ordinal);
+    (!goes).then(|| removal(pod)).flatten()
 }
 
 /// Is it the pod that was the primary, or one that had time to say that it is not, and did not?

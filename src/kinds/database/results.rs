@@ -24,6 +24,8 @@ pub struct Probe {
     pub settings: BTreeMap<String, Option<Setting>>,
     /// Each extension that was asked about.
     pub extensions: BTreeMap<String, Availability>,
+    /// What it says of values that it does not take.
+    pub wrong: Option<String>,
 }
 
 /// What `pg_settings` says of a setting.
@@ -142,13 +144,16 @@ pub fn probe<'a>(
     settings: impl IntoIterator<Item = &'a String>,
     extensions: impl IntoIterator<Item = &'a String>,
 ) -> Result<Probe, Fault> {
+    // In the image's own words, so that nothing can come after it.
+    let (message, wrong) = message.split_once(" wrong=").map_or((message, None), |(answer, wrong)| (answer, Some(wrong)));
     let pairs = result(message)?;
     let read = || {
         let known = |said: &str| if said == "?" { Some(None) } else { setting(said).map(Some) };
         let said = value(&pairs, "settings")?.split(';').filter(|said| !said.is_empty()).map(known).collect::<Option<Vec<_>>>()?;
         let found = value(&pairs, "extensions")?.chars().map(availability).collect::<Option<Vec<_>>>()?;
         let version = number(value(&pairs, "version")?)?;
-        Some(Probe { version, settings: answered(settings, said)?, extensions: answered(extensions, found)? })
+        let wrong = wrong.map(|words| words.trim().to_owned());
+        Some(Probe { version, settings: answered(settings, said)?, extensions: answered(extensions, found)?, wrong })
     };
     read().ok_or_else(|| Fault::unreadable("no result of a probe that was asked this", message))
 }
@@ -220,6 +225,9 @@ mod tests {
         assert!(found.settings["max_connections"].as_ref().is_some_and(|setting| setting.context.needs_restart()));
         assert_eq!(found.extensions["pg_cron"], Availability::Preloaded);
         assert_eq!(found.extensions["x"], Availability::Absent);
+        assert_eq!(found.wrong, None);
+        let refused = probe_of(&format!("{line} wrong=invalid value for parameter \"work_mem\": \"8 x=1\"\n")).expect("a result");
+        assert_eq!(refused.wrong.as_deref(), Some("invalid value for parameter \"work_mem\": \"8 x=1\""));
         for wrong in [
             "OK version=170011 settings=poi,,1,2 extensions=pa-",
             "OK version=170011 settings=?;?;? extensions=pa",

@@ -4,7 +4,7 @@ use super::more::DatabaseStatus;
 use super::scene::Scene;
 use super::words::Phase;
 use super::work::{self, Progress};
-use super::{Database, names, trouble};
+use super::{Database, learning, names, trouble, version};
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::pods::counted;
@@ -30,15 +30,39 @@ impl Tells for Database {
 
     fn more(look: &Look<'_, Self>, status: &DatabaseStatus) -> Vec<Claim> {
         let (holds, reason, message) = backups(look, status);
-        vec![Claim { name: "BackupsHealthy", holds, reason: reason.to_owned(), message }]
+        vec![Claim { name: BACKUPS, holds, reason: reason.to_owned(), message }]
+    }
+
+    /// Of the same image another tag, of the same major version and a later minor one.
+    fn newer_default(look: &Look<'_, Self>, status: &DatabaseStatus) -> Option<String> {
+        let (target, default) = (look.target.as_ref()?, &look.seen.settings.default_image);
+        let runs = learning::answer(&status.more, target)?.version;
+        let latest = version::minor(default).filter(|_| version::is_alike(default, &target.template.image))?;
+        let newer = latest.0 == runs / learning::MAJOR && latest.1 > runs % learning::MAJOR;
+        newer.then(|| {
+            let patch = format!("--type=merge --patch '{{\"spec\":{{\"image\":\"{default}\"}}}}'");
+            let (runs, latest) = (learning::spelled(runs), format!("{}.{}", latest.0, latest.1));
+            let so = format!(
+                "{runs} runs, and the operator's default is {latest}; it restarts the servers, so nobody is given it unasked. To have it:"
+            );
+            typed::<Database>(&so, &look.seen.object, "patch", &patch)
+        })
     }
 }
+
+/// The condition about backups.
+pub const BACKUPS: &str = "BackupsHealthy";
 
 /// Are backups made when they are to be? Two in a row that are missing are too many.
 fn backups(look: &Look<'_, Database>, status: &DatabaseStatus) -> (bool, &'static str, String) {
     let Some(backup) = look.target.as_ref().map(|target| &target.backup) else {
         return (true, "NothingOrdered", "nothing was ordered yet".to_owned());
     };
+    let claim = look.children.backups.ours();
+    if let Some((claim, class)) = claim.and_then(|claim| Some((claim, trouble::missing_class(look, claim)?))) {
+        let words = format!("{} has no volume, and no StorageClass is called {class}: no dump can be kept", claim.name_any());
+        return (false, "NoStorageClass", words);
+    }
     let Some(schedule) = backup.schedule.as_ref().filter(|_| !backup.suspend) else {
         return (true, "NoSchedule", "no backup is made on a schedule".to_owned());
     };

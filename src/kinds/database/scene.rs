@@ -6,7 +6,7 @@ use super::members::Members;
 use super::more::{More, Reloaded, System};
 use super::plan::Plan;
 use super::siblings::remembered;
-use super::topology::Topology;
+use super::topology::{Nonsense, Topology};
 use super::words::Phase;
 use crate::kinds::children::Slot;
 use crate::kinds::intervention::Intervention;
@@ -14,6 +14,7 @@ use crate::kinds::look::Look;
 use crate::kinds::order::Child;
 use crate::kinds::question;
 use crate::kinds::status::Status;
+use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
 use std::collections::BTreeMap;
@@ -34,8 +35,12 @@ impl<'a> Scene<'a> {
     /// What follows from a look.
     pub fn of(look: &'a Look<'a, Database>) -> Self {
         let object = &look.seen.object;
-        let members = Members::of(&object.name_any(), &look.children);
-        Scene { look, more: remembered(object), members, question: question::<Database>(object) }
+        let (more, mut members) = (remembered(object), Members::of(&object.name_any(), &look.children));
+        let wrong = members.told().zip(more.system.as_ref()).and_then(|(told, system)| contradiction(told, system));
+        if let Some(wrong) = wrong {
+            members.topology = Some(Err(wrong));
+        }
+        Scene { look, more, members, question: question::<Database>(object) }
     }
 
     /// The state that the status claims.
@@ -89,6 +94,21 @@ impl<'a> Scene<'a> {
         self.look.children.claims.get(usize::try_from(ordinal).ok()?).and_then(Slot::ours).and_then(ResourceExt::uid)
     }
 
+    /// The uid of what stands under the name of the claim of an ordinal, whatever its labels say.
+    pub fn standing_claim(&self, ordinal: u32) -> Option<&'a String> {
+        match self.look.children.claims.get(usize::try_from(ordinal).ok()?)? {
+            Slot::Ours(claim) => claim.metadata.uid.as_ref(),
+            Slot::Unlabelled { uid, .. } | Slot::Adopted { uid } | Slot::Foreign { uid, .. } => Some(uid),
+            Slot::Free => None,
+        }
+    }
+
+    /// Claims that were told to go and are there for as long as their pods.
+    pub fn going_claims(&self) -> impl Iterator<Item = (u32, &'a PersistentVolumeClaim)> {
+        let claims = self.look.children.claims.iter().zip(0..).filter_map(|(slot, ordinal)| Some((ordinal, slot.ours()?)));
+        claims.filter(|(ordinal, claim)| claim.metadata.deletion_timestamp.is_some() && self.members.pod(*ordinal).is_some())
+    }
+
     /// The uid that was recorded for the primary's claim.
     pub fn recorded_claim(&self) -> Option<(u32, String)> {
         let lead = self.lead()?;
@@ -99,7 +119,7 @@ impl<'a> Scene<'a> {
 
     /// Was the volume of the primary lost: gone, or another one under its name?
     pub fn primary_volume_is_lost(&self) -> bool {
-        self.recorded_claim().is_some_and(|(ordinal, uid)| self.claim(ordinal).is_none_or(|live| live != uid))
+        self.recorded_claim().is_some_and(|(ordinal, uid)| self.standing_claim(ordinal) != Some(&uid))
     }
 
     /// Is the primary ready, and as the target wants it?
@@ -125,6 +145,31 @@ impl<'a> Scene<'a> {
         let settled = self.members.pods().filter(|(ordinal, _)| self.members.is_ready(*ordinal) && !self.members.is_outdated(*ordinal));
         if self.members.is_counted() { i32::try_from(settled.count()).unwrap_or(i32::MAX) } else { 0 }
     }
+}
+
+/// What no step of ours can have made of what was recorded: a hand did. It is not believed.
+fn contradiction(told: &Topology, system: &System) -> Option<Nonsense> {
+    let text = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
+    let wrong = |key: &str, value: String| Some(Nonsense { key: key.to_owned(), value });
+    if system.epoch == 0 {
+        return None;
+    }
+    let lead = told.primary.or(told.fenced);
+    let recorded = lead == Some(system.primary);
+    let epochs = if recorded { system.epoch..=system.epoch } else { system.epoch + 1..=system.epoch + 1 };
+    match (&told.systemid, &system.identifier) {
+        (Some(told), Some(known)) if told != known => return wrong("systemid", told.clone()),
+        _ => {}
+    }
+    if lead.is_none() || !recorded && told.epoch == system.epoch {
+        return wrong("primary", text(told.primary));
+    }
+    if !epochs.contains(&told.epoch) {
+        return wrong("epoch", told.epoch.to_string());
+    }
+    let claims = told.claims.get(&system.primary).zip(system.claims.get(&system.primary.to_string()));
+    let (told, _) = claims.filter(|(told, known)| told != known)?;
+    wrong(&format!("claim-{}", system.primary), told.clone())
 }
 
 /// What was recorded, for the servers.

@@ -53,7 +53,7 @@ impl Remembered for Database {
         status.more.binding = look.children.application.ours().map(|_| Binding { name: names::application(&name) });
         let made = status.more.initialized.as_ref().map(|made| made.version);
         let runs = learning::answer(&status.more, target).map(|probed| probed.version).filter(|_| look.settled);
-        status.more.version = runs.or(made).map(spelled).or(status.more.version.take());
+        status.more.version = runs.or(made).map(learning::spelled).or(status.more.version.take());
         status.more.backup = backups(look, target, status.more.backup.take());
     }
 
@@ -64,6 +64,8 @@ impl Remembered for Database {
         match step.cause() {
             Some(Event::JobDone) => learn(more, look, step.from()),
             Some(Event::ResetPasswordsAnswered) => more.reset_time = Some(Time(look.seen.now)),
+            // The servers serve on: what they write from now on is in no dump.
+            Some(Event::Protected) => more.snapshot = None,
             Some(Event::KeepVolumesAnswered) => more.last_word = Some(LastWord::KeepVolumes),
             Some(Event::SkipSnapshotAnswered) => more.last_word = Some(LastWord::SkipSnapshot),
             Some(Event::RetryAnswered) if status.intervention.as_ref().is_some_and(|asked| asked.reason == Reason::ProbeFailed) => {
@@ -139,9 +141,4 @@ fn backups(look: &Look<'_, Database>, target: &Plan, before: Option<BackupTimes>
     let next = schedule.and_then(|schedule| schedule.next(look.seen.now)).map(Time);
     let times = BackupTimes { last_success: success, last_failure: failure, next_time: next };
     (times != BackupTimes::default()).then_some(times)
-}
-
-/// A version as people write it: 170011 is 17.11.
-fn spelled(version: u32) -> String {
-    format!("{}.{}", version / learning::MAJOR, version % learning::MAJOR)
 }

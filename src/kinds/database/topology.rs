@@ -10,7 +10,7 @@ use super::{names, network};
 use crate::kinds::order::patch_of;
 use crate::kinds::pod_template::Strings;
 use crate::kinds::rendered::{RENDERED, Rendered};
-use json_patch::{Patch, PatchOperation, ReplaceOperation, TestOperation};
+use json_patch::{AddOperation, Patch, PatchOperation, ReplaceOperation, TestOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
@@ -139,6 +139,18 @@ impl Topology {
             replace(&["metadata", "annotations", RENDERED], digest),
         ];
         patch_of(Some(uid), changes)
+    }
+
+    /// This topology in the very ConfigMap of this uid, whatever a hand has made of it.
+    pub fn instead(&self, object: &Object, uid: &str) -> Patch {
+        let rendered = self.config_map(object).object;
+        let add = |tokens: &[&str], value: Value| {
+            PatchOperation::Add(AddOperation { path: PointerBuf::from_tokens(tokens.iter().copied()), value })
+        };
+        patch_of(
+            Some(uid),
+            [add(&["data"], json!(self.data())), add(&["metadata", "annotations"], rendered["metadata"]["annotations"].clone())],
+        )
     }
 
     fn data(&self) -> Strings {

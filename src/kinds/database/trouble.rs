@@ -31,7 +31,8 @@ pub fn waiting_for(look: &Look<'_, Database>) -> Vec<WaitingFor> {
         wait(&kind, name, &refusal.words)
     });
     let pods = pods(look).filter_map(|pod| Some(wait("Pod", pod.name_any(), &trouble(pod)?.what)));
-    let claims = pending(look).map(|claim| wait("PersistentVolumeClaim", claim.name_any(), "it has no volume yet"));
+    let claims = pending(look).map(|claim| wait("PersistentVolumeClaim", claim.name_any(), &unbound(look, claim)));
+    let claims = going(look).into_iter().map(|name| wait("PersistentVolumeClaim", name, GOES)).chain(claims);
     refused.chain(pods).chain(claims).take(QUOTED).collect()
 }
 
@@ -44,12 +45,13 @@ pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
         Reason::PrimaryVolumeLost => volume_lost(&scene).into_iter().collect(),
         Reason::ReplicaDiverged => {
             let words = |(ordinal, sentence): (u32, String)| quote("Pod", &names::pod(&owner, ordinal), &sentence);
-            facts::diverged(&scene).map(words).into_iter().collect()
+            scene.members.diverged().map(words).into_iter().collect()
         }
         Reason::ProbeFailed => probe(look, &scene),
         Reason::InitJobFailed => job(look, Phase::Initializing),
         Reason::RestoreFailed => job(look, Phase::Restoring),
         Reason::SnapshotFailed => job(look, Phase::SnapshottingBeforeDelete),
+        Reason::NodeLost => silent(&scene).into_iter().collect(),
         Reason::StorageNotExpandable => small(&scene),
         Reason::RemovalStuck => left(look),
         Reason::Protected => vec![quote("Database", &owner, "the annotation pointsman.dev/protected says \"true\"")],
@@ -58,8 +60,7 @@ pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
         | Reason::ProvisioningStuck
         | Reason::RolloutStuck
         | Reason::PodsUnavailable
-        | Reason::DriftFought
-        | Reason::NodeLost => Vec::new(),
+        | Reason::DriftFought => Vec::new(),
     };
     own.into_iter().chain(seen(look)).take(2 * QUOTED).collect()
 }
@@ -73,8 +74,16 @@ fn seen(look: &Look<'_, Database>) -> Vec<Evidence> {
     let waiting = pods(look).filter_map(|pod| Some(quote("Pod", &pod.name_any(), &trouble(pod)?.words)));
     let silent = pods(look).filter(|pod| trouble(pod).is_none());
     let silent = silent.filter_map(|pod| Some(quote("Pod", &pod.name_any(), &unready(pod)?)));
-    let claims = pending(look).map(|claim| quote("PersistentVolumeClaim", &claim.name_any(), "it has no volume yet"));
-    refused.chain(drift(look)).chain(waiting.chain(silent).chain(claims).take(QUOTED)).collect()
+    let claims = pending(look).map(|claim| quote("PersistentVolumeClaim", &claim.name_any(), &unbound(look, claim)));
+    let claims = going(look).into_iter().map(|name| quote("PersistentVolumeClaim", &name, GOES)).chain(claims);
+    refused.chain(waiting.chain(silent).chain(claims).take(QUOTED)).chain(drift(look)).collect()
+}
+
+/// What is said of a claim that was told to go while its pod serves.
+const GOES: &str = "it is being deleted and goes, with its data, once its pod does: the pod is not restarted; dump the data now";
+
+fn going(look: &Look<'_, Database>) -> Vec<String> {
+    Scene::of(look).going_claims().map(|(_, claim)| claim.name_any()).collect()
 }
 
 /// The pods of servers and of Jobs, but those that have done what they had to do.
@@ -83,10 +92,27 @@ fn pods<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = &'a Arc<Pod>> 
     look.children.pods.iter().chain(&look.children.job_pods).filter(move |pod| !is_done(pod))
 }
 
-/// Claims without a volume.
+/// Claims without a volume. That of the dumps may have none until the first one is taken, but where it can never have one.
 fn pending<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = &'a PersistentVolumeClaim> {
-    let is_pending = |claim: &&PersistentVolumeClaim| claim.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Pending");
-    look.children.claims.iter().chain([&look.children.backups]).filter_map(Slot::ours).filter(is_pending)
+    let dumps = look.children.backups.ours().filter(|claim| missing_class(look, claim).is_some());
+    let servers = look.children.claims.iter().filter_map(Slot::ours);
+    servers.chain(dumps).filter(|claim| is_pending(claim))
+}
+
+fn is_pending(claim: &PersistentVolumeClaim) -> bool {
+    claim.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Pending")
+}
+
+/// The StorageClass that a claim without a volume names, where there is none of that name.
+pub fn missing_class<'a>(look: &Look<'_, Database>, claim: &'a PersistentVolumeClaim) -> Option<&'a String> {
+    let named = claim.spec.as_ref()?.storage_class_name.as_ref().filter(|name| !name.is_empty() && is_pending(claim))?;
+    let classes = look.children.classes.found()?;
+    classes.iter().all(|class| class.name_any() != *named).then_some(named)
+}
+
+fn unbound(look: &Look<'_, Database>, claim: &PersistentVolumeClaim) -> String {
+    let missing = missing_class(look, claim).map(|class| format!("it has no volume, and no StorageClass is called {class}"));
+    missing.unwrap_or_else(|| "it has no volume yet".to_owned())
 }
 
 fn lost(loss: &Loss) -> Evidence {
@@ -97,11 +123,19 @@ fn lost(loss: &Loss) -> Evidence {
 fn volume_lost(scene: &Scene<'_>) -> Option<Evidence> {
     let (ordinal, recorded) = scene.recorded_claim()?;
     let name = names::claim(&scene.look.seen.object.name_any(), ordinal);
-    let words = match scene.claim(ordinal) {
+    let words = match scene.standing_claim(ordinal) {
         None => format!("it is gone; the data was on the claim of uid {recorded}"),
         Some(other) => format!("another claim, of uid {other}, stands in its place; the data was on the one of uid {recorded}"),
     };
     Some(quote("PersistentVolumeClaim", &name, &words))
+}
+
+/// The pod of the primary that was told to go, and of which nobody says that it has.
+fn silent(scene: &Scene<'_>) -> Option<Evidence> {
+    let pod = scene.members.pod(scene.members.primary()?)?;
+    let end = pod.metadata.deletion_timestamp.as_ref()?.0;
+    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or("(none)");
+    Some(quote("Pod", &pod.name_any(), &format!("it had to be gone by {end}, and its node {node} does not say that it is")))
 }
 
 fn probe(look: &Look<'_, Database>, scene: &Scene<'_>) -> Vec<Evidence> {
@@ -122,10 +156,17 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
             Err(why) => why,
             Ok(_) => return Vec::new(),
         },
+        // Its pod says why, where it says anything.
+        Progress::Running if waiting(look, &task.rendered.child.name) => return Vec::new(),
         Progress::Running => "it has not ended".to_owned(),
         Progress::Missing | Progress::Another(_) => "it was not made".to_owned(),
     };
     vec![quote("Job", &task.rendered.child.name, &words)]
+}
+
+/// Does a pod of this Job wait for something?
+fn waiting(look: &Look<'_, Database>, job: &str) -> bool {
+    pods(look).any(|pod| pod.labels().get(work::JOB_NAME).map(String::as_str) == Some(job) && trouble(pod).is_some())
 }
 
 fn small(scene: &Scene<'_>) -> Vec<Evidence> {

@@ -149,6 +149,8 @@ words! {
         SwitchoverWanted,
         /// The primary is not ready.
         PrimaryLost,
+        /// A replica that serves is not shown to readers, or readers are led past those that serve.
+        ReadersMisled,
         /// A child that was ordered and serves is missing or differs from the target.
         ChildrenDrifted,
         /// A pod runs what was ordered before the last order, or has not read the settings that are reloaded.
@@ -171,6 +173,8 @@ words! {
         HoldFinalizer,
         /// Make every child that serves what the target says; the count never leaves out the primary.
         ApplyChildren,
+        /// Lead readers to the replicas that serve, and to the primary where none does.
+        LeadReaders,
         /// Make what serves nobody at once what the target says.
         ApplyAuxiliaries,
         /// Start the Job of the state that is entered, unless it is there.
@@ -179,7 +183,7 @@ words! {
         ExpandClaims,
         /// Make new passwords, and let the primary learn them.
         ResetPasswords,
-        /// Move the primary to a pod that stays: a clean stop first, then the topology, then the address.
+        /// Move the primary to a pod that stays: a clean stop first, then the topology, then the address. While it waits for a pod, what differs of the children is mended.
         SwitchPrimary,
         /// Restart one pod that is outdated, where every other is ready or outdated too: a broken one first, the primary last. Where none is, wait until every server has read its settings.
         RestartNextPod,

@@ -1,5 +1,6 @@
 //! The Job of a phase: what it is to do, and how far it is.
 
+use super::ending::is_fresh;
 use super::jobs::{self, Attempt};
 use super::names::Work;
 use super::plan::Plan;
@@ -15,7 +16,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 
 /// The label by which a Job's pods are found.
-const JOB_NAME: &str = "batch.kubernetes.io/job-name";
+pub const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 
 /// How far a Job is.
 #[derive(Debug)]
@@ -60,19 +61,41 @@ pub fn plan<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<&'a Plan> 
 pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> {
     let (_, work) = WORK.into_iter().find(|(of, _)| *of == phase)?;
     let plan = plan(look, phase)?;
-    let rendered = rendered(&look.seen.object, plan, work, look.seen.settings.deadline(phase).as_secs())?;
-    let progress = progress(&look.children, work, &rendered);
+    let rendered = rendered(&look.seen.object, plan, work, patience(look, phase))?;
+    // Servers have served since: another one is taken in its place.
+    let old = |job: &&Job| work == Work::Snapshot && job.metadata.deletion_timestamp.is_none() && is_old(job, look);
+    let old = look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours()).filter(old);
+    let progress = old.map_or_else(|| progress(&look.children, work, &rendered), Progress::Another);
     Some(Task { work, rendered, progress })
+}
+
+/// When the Job of this work ended well.
+pub fn completed_at(look: &Look<'_, Database>, work: Work) -> Option<Time> {
+    completion(look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours())?)
+}
+
+fn completion(job: &Job) -> Option<Time> {
+    job.status.as_ref()?.completion_time.clone()
+}
+
+fn is_old(job: &Job, look: &Look<'_, Database>) -> bool {
+    completion(job).is_some_and(|time| !is_fresh(&time, look.seen.now))
 }
 
 /// The Job that waits until every server has read the settings of a mark.
 pub fn reading<'a>(look: &'a Look<'_, Database>, mark: i64) -> Option<Task<'a>> {
     let (object, plan) = (&look.seen.object, look.target.as_ref()?);
     let told = look.children.topology.ours().and_then(|map| Topology::of(map).ok())?;
-    let seconds = look.seen.settings.deadline(Phase::Restarting).as_secs();
-    let rendered = jobs::generation(object, plan, &told.peers, mark, &Attempt { question: siblings::attempt(object), seconds });
+    let attempt = Attempt { question: siblings::attempt(object), seconds: patience(look, Phase::Restarting) };
+    let rendered = jobs::generation(object, plan, &told.peers, mark, &attempt);
     let progress = progress(&look.children, Work::Generation, &rendered);
     Some(Task { work: Work::Generation, rendered, progress })
+}
+
+/// How long a Job may take, in seconds: longer than its state, since Kubernetes removes the pod of one that took too long, and
+/// with it the words that say why.
+fn patience(look: &Look<'_, Database>, phase: Phase) -> i64 {
+    look.seen.settings.deadline(phase).as_secs().saturating_mul(2)
 }
 
 /// Has that Job ended well?

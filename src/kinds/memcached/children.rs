@@ -12,7 +12,7 @@ use kube::{Resource, ResourceExt};
 use serde_json::{Value, json};
 
 /// The version of this file's output. A change here that alters a pod template takes the next
-/// number: what an older one rendered then stands until the spec changes.
+/// number: what an older one rendered then stands until a change makes the pods anew.
 pub const RENDERER: i64 = if cfg!(feature = "next-rendering") { 2 } else { 1 };
 
 const MI: i64 = 1024 * 1024;

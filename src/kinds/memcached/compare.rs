@@ -8,7 +8,8 @@ use super::{Memcached, change, children, v1};
 use crate::kinds::look::{Compared, Look};
 use crate::kinds::order::{ChildKind, ChildRef, Order};
 use crate::kinds::rendered::Rendered;
-use crate::kinds::{Known, Observation, Violation, yielded};
+use crate::kinds::workload::counted;
+use crate::kinds::{Known, Observation, Violation};
 use kube::core::object::HasStatus;
 use std::collections::BTreeSet;
 
@@ -28,7 +29,9 @@ impl Compared for Memcached {
     }
 
     fn target(seen: &Observation<Self>, known: &Known<Self>, plan: &Plan) -> Plan {
-        counted_by_another(seen, change::target(known, plan))
+        let target = change::target(known, plan);
+        let yielded = seen.object.status().map(|status| status.yielded.as_slice()).unwrap_or_default();
+        Plan { replicas: counted(&seen.children.deployment, yielded, target.replicas), ..target }
     }
 
     fn raised(known: &Known<Self>, target: &Plan) -> BTreeSet<Event> {
@@ -71,13 +74,4 @@ impl Compared for Memcached {
 pub fn proved(look: &Look<'_, Memcached>) -> bool {
     let good = look.known.last_good.as_ref();
     good.is_some_and(|good| look.target.as_ref().is_some_and(|target| target.template == good.template))
-}
-
-/// Where the count is left to another writer, what is worked towards is the count that this one wrote last.
-fn counted_by_another(seen: &Observation<Memcached>, target: Plan) -> Plan {
-    let yielded = seen.object.status().map(|status| status.yielded.as_slice()).unwrap_or_default();
-    let deployment =
-        seen.children.deployment.ours().filter(|_| yielded::leaves(yielded, ChildKind::Deployment, "/spec/replicas", &target.replicas));
-    let replicas = deployment.and_then(|live| live.spec.as_ref()?.replicas);
-    Plan { replicas: replicas.unwrap_or(target.replicas), ..target }
 }

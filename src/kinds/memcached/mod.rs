@@ -161,7 +161,7 @@ impl Served for Memcached {
         (plan.replicas == 0).then_some(Event::AllStopped)
     }
 
-    fn consequence(known: &Known<Self>, plan: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
+    fn consequence(_: &v1::Memcached, known: &Known<Self>, plan: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
         change::consequence(known, plan, raised)
     }
 

@@ -30,7 +30,7 @@ fn ways<'a>(moves: impl IntoIterator<Item = &'a moves::Triple>) -> BTreeSet<Way>
 fn counted() -> BTreeMap<Way, usize> {
     let page = scraped();
     let label = |line: &str, name: &str| Some(line.split_once(&format!("{name}=\""))?.1.split_once('"')?.0.to_owned());
-    let lines = page.lines().filter(|line| line.starts_with("pointsman_transitions_total{"));
+    let lines = page.lines().filter(|line| line.starts_with("pointsman_transitions_total{") && line.contains("kind=\"Memcached\""));
     lines.filter_map(|line| Some(((label(line, "from")?, label(line, "to")?), line.rsplit_once(' ')?.1.parse().ok()?))).collect()
 }
 

@@ -1,10 +1,12 @@
 //! What v1alpha1 cannot say is kept on every way through it; what would lose it is refused, see `refusals`.
 
 use super::attempts::object;
-use crate::harness::{Answer, Space, anew, bash, shared};
+use crate::harness::carrier::{Versions, Way};
+use crate::harness::{Space, bash, shared};
 use serde_json::{Value, json};
 
 const OLD: &str = "memcacheds.v1alpha1.cache.example.com";
+const KIND: Versions = Versions { short: "mc", old: OLD };
 
 /// Specs that between them set every field of v1.
 fn fixtures() -> Vec<(&'static str, Value)> {
@@ -29,9 +31,6 @@ fn fixtures() -> Vec<(&'static str, Value)> {
         ("spread", json!({ "replicas": 3, "podTemplate": { "spec": spread } })),
     ]
 }
-
-/// One way through v1alpha1; the size that it asks for, where it asks for one.
-type Way = (&'static str, Option<i64>, fn(&Space, &str, &Value) -> Answer);
 
 /// The export as v1alpha1 shows it, with another size.
 fn resized(export: &Value, size: i64) -> String {
@@ -65,38 +64,13 @@ const WAYS: [Way; 10] = [
     ("apply of an export", Some(1), |space, _, export| space.apply(&resized(export, 1))),
 ];
 
-fn spec(space: &Space, name: &str) -> Value {
-    space.object(&format!("mc/{name}"))["spec"].clone()
-}
-
-/// The object as v1alpha1 shows it, without what a new write may not name.
-fn export(space: &Space, name: &str) -> Value {
-    let mut export = anew(space.object(&format!("{OLD}/{name}")));
-    export.as_object_mut().unwrap().remove("status");
-    export
-}
-
 #[test]
 fn every_way_through_v1alpha1_keeps_what_it_cannot_say() {
     let _turn = shared();
     let space = Space::new("carrier");
     for (name, fixture) in fixtures() {
         space.kubectl_with(&["create", "--filename", "-"], &object("v1", name, &fixture).to_string()).ok();
-        for (way, size, walk) in WAYS {
-            let mut expected = spec(&space, name);
-            let mut answer = walk(&space, name, &export(&space, name));
-            // kubectl replaces what it has just read; the operator may have written its status in between.
-            for _ in 0..5 {
-                if answer.err.contains("the object has been modified") {
-                    answer = walk(&space, name, &export(&space, name));
-                }
-            }
-            assert_eq!(answer.code, 0, "{name}, {way}: {}", answer.text());
-            if let Some(size) = size {
-                expected["replicas"] = json!(size);
-            }
-            assert_eq!(spec(&space, name), expected, "{name}, {way}");
-        }
+        KIND.walked(&space, name, &WAYS);
     }
 }
 
@@ -106,13 +80,13 @@ fn every_fixture_survives_an_export_through_either_version() {
     let space = Space::new("fixtures");
     for (name, fixture) in fixtures() {
         space.kubectl_with(&["create", "--filename", "-"], &object("v1", name, &fixture).to_string()).ok();
-        let (before, old) = (spec(&space, name), export(&space, name));
+        let (before, old) = (KIND.spec(&space, name), KIND.export(&space, name));
         for (field, value) in fixture.as_object().unwrap() {
             assert_eq!(before[field], *value, "{name}: {field} is not stored as it was written");
         }
         space.kubectl(&["delete", &format!("mc/{name}")]).ok();
         space.kubectl_with(&["create", "--filename", "-"], &old.to_string()).ok();
-        assert_eq!(spec(&space, name), before, "{name} as v1 after its export through v1alpha1");
-        assert_eq!(export(&space, name)["spec"], old["spec"], "{name} as v1alpha1");
+        assert_eq!(KIND.spec(&space, name), before, "{name} as v1 after its export through v1alpha1");
+        assert_eq!(KIND.export(&space, name)["spec"], old["spec"], "{name} as v1alpha1");
     }
 }

@@ -1,5 +1,6 @@
 //! How many writes an object costs, counted in the API server's audit log.
 
+use super::databases;
 use crate::harness::outage::NoControllers;
 use crate::harness::{Space, alone, audit, eventually, memcached, moves, operator, scraped};
 use serde_json::json;
@@ -92,14 +93,24 @@ pub fn settled(space: &Space, count: usize) {
     quiet();
 }
 
+/// How many databases rest beside the caches.
+const BASES: usize = 3;
+
 /// Nothing is written for `rest`, nor after a restart, and no child after a restart with another rendering.
 pub fn rests(space: &Space, count: usize, rest: Duration) {
+    for number in 0..BASES {
+        databases::create(space, &format!("db-{number}"), &json!({ "replicas": 2, "backup": { "schedule": "0 2 1 1 *" } }));
+    }
     settled(space, count);
+    space.kubectl(&["wait", "--for=condition=Ready", "db", "--all", "--timeout=120s"]).ok();
+    // A schedule is kept by a child that nobody waits for.
+    eventually(20, "every schedule is kept", || space.object_list(&["cronjobs"]).len() == BASES);
+    quiet();
     let mark = audit::mark();
     std::thread::sleep(rest);
-    assert_eq!(writes(mark, space), BTreeMap::new(), "{count} objects at rest for {rest:?}");
+    assert_eq!(writes(mark, space), BTreeMap::new(), "{count} caches and {BASES} databases at rest for {rest:?}");
     let mark = audit::mark();
-    started_anew(count);
+    started_anew(count + BASES);
     std::thread::sleep(Duration::from_secs(5));
     assert_eq!(writes(mark, space), BTreeMap::new(), "after a restart with {count} settled objects");
     another_rendering(space, count);
@@ -119,19 +130,29 @@ pub fn started_anew(count: usize) {
 
 fn another_rendering(space: &Space, count: usize) {
     let mark = audit::mark();
+    let servers = || -> Vec<serde_json::Value> {
+        let pods = space.object_list(&["pods", "--selector", "app.kubernetes.io/name=postgresql"]);
+        pods.iter().map(|pod| pod["metadata"]["uid"].clone()).collect()
+    };
+    let before = servers();
+    assert_eq!(before.len(), 2 * BASES);
     let _back = OrdinaryRendering;
     operator(&["build-next"]);
     operator(&["stop"]);
     operator(&["start-next"]);
     let newer = || {
-        let objects = space.object_list(&["mc"]);
+        let objects = space.object_list(&["mc,db"]);
         let newer = |object: &serde_json::Value| object["status"]["conditions"].to_string().contains("NewerRendering");
         objects.iter().filter(|object| newer(object)).count()
     };
-    eventually(60, "every object says that another rendering is due", || newer() == count);
+    eventually(60, "every object says that another rendering is due", || newer() == count + BASES);
     quiet();
-    let once = counted(&[("patch memcacheds/status", count)]);
+    // The next dump is taken as this operator takes it.
+    let once = counted(&[("patch cronjobs", BASES), ("patch databases/status", BASES), ("patch memcacheds/status", count)]);
     assert_eq!(writes(mark, space), once, "after a restart with another rendering");
+    space.db("db-0").patch(r#"{"deletionPolicy":"Retain","parameters":{"work_mem":"8MB"}}"#).ok();
+    space.db("db-0").ready_within(60);
+    assert_eq!(servers(), before, "a server was restarted by an upgrade");
     let rendering = |name: &str| {
         let deployment = space.object(&format!("deployment/{name}"));
         deployment["spec"]["template"]["metadata"]["annotations"]["pointsman.dev/renderer"].clone()
@@ -146,7 +167,7 @@ fn another_rendering(space: &Space, count: usize) {
     assert_eq!(rendering("cache-1"), "2", "a new spec is not rendered as this operator renders");
     let on_deployments = audit::writes(mark, &space.name).iter().filter(|entry| entry.what() == "patch deployments").count();
     assert_eq!(on_deployments, 2);
-    assert_eq!(newer(), count - 1);
+    assert_eq!(newer(), count + BASES - 1);
 }
 
 /// The operator as it was installed, however the test ends.

@@ -48,11 +48,7 @@ fn image(image: &str) -> String {
 /// Waits until the history's last moves are these.
 #[track_caller]
 fn went(space: &Space, ways: &[&str]) {
-    let arrows: Vec<String> = ways.windows(2).map(|pair| format!("{} -> {}", pair[0], pair[1])).collect();
-    // The cause stands between the two.
-    let moved = |one: &String| one.split(' ').step_by(2).collect::<Vec<_>>().join(" -> ");
-    let so = || space.history("cache").iter().map(moved).collect::<Vec<_>>().ends_with(&arrows);
-    eventually_or(30, so, || format!("cache went {ways:?}; it went {:?}", space.history("cache")));
+    space.mc("cache").went(ways, 30);
 }
 
 /// Deletes a running pod of a Memcached.

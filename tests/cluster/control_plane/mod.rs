@@ -7,6 +7,7 @@ mod broken;
 mod carrier;
 mod certificates;
 pub mod counts;
+mod databases;
 mod drift;
 mod drives;
 mod fights;

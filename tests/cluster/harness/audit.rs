@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// As whom the operator asks.
-const OPERATOR: &str = "system:serviceaccount:pointsman-system:pointsman";
+pub const OPERATOR: &str = "system:serviceaccount:pointsman-system:pointsman";
 
 /// A place in the audit log; what comes later can be read from it.
 #[derive(Clone, Copy, Debug)]

@@ -1,14 +1,17 @@
 //! What every cluster test is written with: kubectl, a namespace of its own, the audit log, the operator.
 
 pub mod audit;
+pub mod carrier;
 pub mod certificates;
 pub mod etcd;
 pub mod golden;
+pub mod kills;
 pub mod load;
 pub mod moves;
 pub mod outage;
 pub mod pool;
 pub mod rounds;
+mod thing;
 mod turns;
 pub mod wire;
 
@@ -17,6 +20,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+pub use thing::Thing;
 pub use turns::{Alone, alone, shared};
 
 /// The definition of Memcached, as kubectl takes it.
@@ -213,19 +217,25 @@ impl Space {
         self.kubectl(&["patch", &format!("mc/{name}"), "--type=merge", "--patch", r#"{"metadata":{"finalizers":null}}"#]).ok();
     }
 
+    /// The Memcached of this name.
+    pub fn mc(&self, name: &str) -> Thing<'_> {
+        Thing::of(self, "mc", name)
+    }
+
+    /// The Database of this name.
+    pub fn db(&self, name: &str) -> Thing<'_> {
+        Thing::of(self, "db", name)
+    }
+
     /// Changes fields of a Memcached's spec, given as JSON.
     pub fn patch(&self, name: &str, spec: &str) -> Answer {
-        self.kubectl(&["patch", &format!("mc/{name}"), "--type=merge", "--patch", &format!("{{\"spec\":{spec}}}")])
+        self.mc(name).patch(spec)
     }
 
     /// Runs the command that the open question offers for `verb`.
     #[track_caller]
     pub fn answer(&self, name: &str, verb: &str) -> Answer {
-        let question = self.object(&format!("mc/{name}"))["status"]["intervention"].clone();
-        let offers = question["answers"].as_array().cloned().unwrap_or_default();
-        let offer = offers.iter().find(|offer| offer["verb"] == verb);
-        let offer = offer.unwrap_or_else(|| panic!("{verb} is not offered: {question}"));
-        bash(offer["command"].as_str().unwrap())
+        self.mc(name).answer(verb)
     }
 
     /// An object as JSON; `Null` when there is none.
@@ -243,55 +253,34 @@ impl Space {
         list["items"].as_array().unwrap().clone()
     }
 
-    /// Waits until a Memcached is in `state`. One kubectl that watches: many that poll would keep the machine busy.
+    /// Waits until a Memcached is in `state`.
     #[track_caller]
     pub fn reaches(&self, name: &str, state: &str, seconds: u64) {
-        let answer = self.wait(name, &format!("jsonpath={{.status.state}}={state}"), seconds);
-        let status = || self.object(&format!("mc/{name}"))["status"].to_string();
-        assert!(answer.code == 0, "{name} is not {state} after {seconds} s: {}{}", answer.err, status());
+        self.mc(name).reaches(state, seconds);
     }
 
-    /// Waits as a user would.
+    /// Waits for a Memcached as a user would.
     #[track_caller]
     pub fn ready(&self, name: &str) {
-        self.ready_within(name, 60);
+        self.mc(name).ready_within(60);
     }
 
     /// The same, with more patience.
     #[track_caller]
     pub fn ready_within(&self, name: &str, seconds: u64) {
-        self.wait(name, "condition=Ready", seconds).ok();
+        self.mc(name).ready_within(seconds);
     }
 
-    /// `kubectl wait` lists out of the API server's watch cache. Just after a definition has changed that is a new one, and may
-    /// lack an object that was made a moment before; kubectl calls it `NotFound` then, and is asked again for some seconds.
-    fn wait(&self, name: &str, what: &str, seconds: u64) -> Answer {
-        let (began, object) = (Instant::now(), format!("mc/{name}"));
-        loop {
-            let answer = self.kubectl(&["wait", &object, &format!("--for={what}"), &format!("--timeout={seconds}s")]);
-            if !answer.err.contains("(NotFound)") || began.elapsed() > Duration::from_secs(5) {
-                return answer;
-            }
-        }
-    }
-
-    /// Waits until every move so far is told by an Event: they are written after the status.
+    /// Waits until every move of a Memcached so far is told.
     #[track_caller]
     pub fn all_told(&self, name: &str) {
-        let told = || {
-            let events = self.object_list(&["events.events.k8s.io"]);
-            events.iter().filter(|event| event["regarding"]["name"] == name && event["regarding"]["kind"] == "Memcached").count()
-        };
-        eventually(10, "every move is told", || told() >= self.history(name).len());
+        self.mc(name).all_told();
     }
 
-    /// The states that a Memcached went through, as its history tells.
+    /// The states that a Memcached went through.
     #[track_caller]
     pub fn history(&self, name: &str) -> Vec<String> {
-        let object = self.object(&format!("mc/{name}"));
-        let word = |entry: &Value, key: &str| entry[key].as_str().unwrap_or_default().to_owned();
-        let moves = object["status"]["history"].as_array().cloned().unwrap_or_default();
-        moves.iter().map(|entry| format!("{} -{}-> {}", word(entry, "from"), word(entry, "cause"), word(entry, "to"))).collect()
+        self.mc(name).history()
     }
 }
 
@@ -300,14 +289,16 @@ impl Drop for Space {
         if std::thread::panicking() {
             eprintln!("what was written in {}:\n{}", self.name, audit::story(self.born, &self.name));
         }
-        // What a test that failed held must not stay for ever.
-        let held =
-            self.kubectl(&["get", "mc", "--output", r"jsonpath={range .items[?(@.metadata.finalizers)]}mc/{.metadata.name} {end}"]).out;
-        for object in held.split_whitespace() {
-            self.kubectl(&["patch", object, "--type=merge", "--patch", r#"{"metadata":{"finalizers":null}}"#]);
+        // What a test that failed held, or protected, must not stay for ever.
+        for short in ["mc", "db"] {
+            self.kubectl(&["annotate", short, "--all", "pointsman.dev/protected-"]);
+            let held = r"jsonpath={range .items[?(@.metadata.finalizers)]}{.metadata.name} {end}";
+            let held = self.kubectl(&["get", short, "--output", held]).out;
+            for name in held.split_whitespace() {
+                let free = r#"{"metadata":{"finalizers":null}}"#;
+                self.kubectl(&["patch", &format!("{short}/{name}"), "--type=merge", "--patch", free]);
+            }
         }
-        // What a test that failed protected must not stay for ever.
-        self.kubectl(&["annotate", "mc", "--all", "pointsman.dev/protected-"]);
         kubectl(&["delete", "namespace", &self.name, "--wait=false"]);
     }
 }

@@ -25,6 +25,11 @@ impl Pool {
         format!("podTemplate: {{spec: {{nodeSelector: {{{}: open}}}}}}", self.label)
     }
 
+    /// The same as JSON: what stands in `podTemplate`.
+    pub fn json(&self) -> String {
+        format!(r#"{{"spec":{{"nodeSelector":{{"{}":"open"}}}}}}"#, self.label)
+    }
+
     /// Waiting pods are scheduled.
     #[track_caller]
     pub fn open(&self) {

@@ -86,6 +86,11 @@ start_fake_nodes() {
     bed_kubectl apply -f "$CONFIG/fake-nodes.yaml" >/dev/null
 }
 
+# Makes volumes, where no node does, and lets them grow.
+play_volumes() {
+    start_daemon volumes env KUBECONFIG="$ADMIN_KUBECONFIG" KUBECACHEDIR="$RUN/kubectl-cache" PATH="$BIN:$PATH" "$BED_HOME/volumes"
+}
+
 nodes_are_ready() {
     [[ -n $(bed_kubectl get nodes -o name) ]] &&
         bed_kubectl wait --for=condition=Ready nodes --all --timeout=1s

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 stop_everything() {
-    stop_daemons operator
+    stop_daemons operator volumes
     if ((EUID == 0)) && [[ -d $NODE_STATE ]] && owns_the_node; then
         stop_node
     fi

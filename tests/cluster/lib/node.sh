@@ -69,6 +69,8 @@ start_storage() {
     bed_kubectl apply -f "$CONFIG/local-path.yaml" >/dev/null
     bed_kubectl -n local-path-storage create configmap local-path-config \
         --from-file="$RUN/local-path" >/dev/null
+    # local-path lets no claim grow.
+    play_volumes
     start_daemon local-path-provisioner "$BIN/local-path-provisioner" start \
         --config "$RUN/local-path/config.json" \
         --helper-pod-file "$RUN/local-path/helperPod.yaml" \

@@ -147,6 +147,8 @@ leave_existing() {
 start_control_plane_tier() {
     start_control_plane 127.0.0.1
     start_fake_nodes
+    bed_kubectl apply -f "$CONFIG/played-storage.yaml" >/dev/null
+    play_volumes
     finish_control_plane
 }
 

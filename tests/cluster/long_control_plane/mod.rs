@@ -1,6 +1,7 @@
 //! The same for longer, and with more objects.
 
 mod edits;
+mod kills;
 mod migrate;
 mod rest;
 mod thousand;

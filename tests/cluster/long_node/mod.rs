@@ -2,7 +2,7 @@
 
 use crate::harness::{Space, alone, operator, shared};
 use crate::node::ready::rounds;
-use crate::node::{certificates, turns};
+use crate::node::{certificates, databases, turns};
 
 #[test]
 fn ready_is_true_on_the_wire_twenty_times() {
@@ -33,4 +33,14 @@ fn the_next_release_rolls_out_beside_this_one_and_back() {
 #[test]
 fn a_hundred_and_twenty_leaves_and_five_authorities_are_exchanged() {
     certificates::rotated(120, 5);
+}
+
+#[test]
+fn an_operator_killed_after_each_write_loses_no_row_and_does_nothing_twice() {
+    databases::kills::after_each_write();
+}
+
+#[test]
+fn minor_versions_change_under_load() {
+    databases::moves::minor_images();
 }

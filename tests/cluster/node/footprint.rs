@@ -23,13 +23,18 @@ fn an_image_and_an_idle_replica_are_small() {
     operator(&["restart"]);
     two_ready();
     eventually(60, "there is no object", || kubectl(&["get", "mc", "--all-namespaces", "--output=name"]).ok().is_empty());
-    let nodes: Value = serde_json::from_str(&kubectl(&["get", "nodes", "--output=json"]).ok()).unwrap();
     let pod: Value =
         serde_json::from_str(&kubectl(&["--namespace", "pointsman-system", "get", "deployment", "pointsman", "--output=json"]).ok())
             .unwrap();
     let image = &pod["spec"]["template"]["spec"]["containers"][0]["image"];
-    let images = nodes["items"][0]["status"]["images"].as_array().unwrap();
-    let ours = images.iter().find(|one| one["names"].as_array().unwrap().contains(image)).unwrap_or_else(|| panic!("{image} {images:?}"));
+    let known = || {
+        let nodes: Value = serde_json::from_str(&kubectl(&["get", "nodes", "--output=json"]).ok()).unwrap();
+        let images = nodes["items"][0]["status"]["images"].as_array().cloned().unwrap_or_default();
+        images.into_iter().find(|one| one["names"].as_array().unwrap().contains(image))
+    };
+    // A kubelet reports anew which images it has every five minutes, where nothing else has changed.
+    eventually(360, "the node tells of the image", || known().is_some());
+    let ours = known().unwrap();
     let size = ours["sizeBytes"].as_f64().unwrap();
     println!("image {:.1} MB", size / MB);
     assert!(size < 20.0 * MB);

@@ -2,6 +2,7 @@
 
 mod broken;
 pub mod certificates;
+pub mod databases;
 mod footprint;
 mod memory;
 mod older;

@@ -245,7 +245,7 @@ pub fn two_ready() {
 
 /// The pod that holds the Lease.
 #[track_caller]
-fn leader() -> String {
+pub fn leader() -> String {
     let holder = kubectl(&["--namespace", NAMESPACE, "get", "lease", "pointsman", "--output", "jsonpath={.spec.holderIdentity}"]).ok();
     let pod = holder.rsplit_once('_').expect("the name of a pod, and more").0.to_owned();
     assert!(replicas().contains(&(pod.clone(), true)), "the holder {holder} is no replica that is Ready");

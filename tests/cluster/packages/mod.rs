@@ -24,9 +24,13 @@ impl Chart {
         let chart = Chart(std::env::temp_dir().join(format!("pointsman-chart-{nanos}")));
         bash(&format!("cp -r {}/deploy/helm/pointsman {}", repository().display(), chart.path())).ok();
         let port = format!(" port: {}", std::env::var("POINTSMAN_WEBHOOK_PORT").expect("no cluster: run tests/run"));
-        for file in ["customresourcedefinition-memcacheds.cache.example.com", "validatingwebhookconfiguration"] {
+        // One place in the definition of each kind, and one in the registration of each kind's webhook.
+        let definitions =
+            ["customresourcedefinition-memcacheds.cache.example.com", "customresourcedefinition-databases.stable.imaginedata.com"];
+        for file in definitions {
             chart.edit(&format!("templates/{file}.yaml"), " port: 9443", &port);
         }
+        chart.edit_each(definitions.len(), "templates/validatingwebhookconfiguration.yaml", " port: 9443", &port);
         chart.edit("templates/service.yaml", "\nspec:\n", "\nspec:\n  type: ExternalName\n  externalName: localhost\n");
         // Addresses are not for a Service that has none.
         chart.edit("templates/service.yaml", "  ipFamilyPolicy: {{ .Values.service.ipFamilyPolicy | quote }}\n", "");
@@ -40,9 +44,15 @@ impl Chart {
     /// Changes what must stand there exactly once.
     #[track_caller]
     fn edit(&self, file: &str, from: &str, to: &str) {
+        self.edit_each(1, file, from, to);
+    }
+
+    /// Changes what must stand there this often.
+    #[track_caller]
+    fn edit_each(&self, count: usize, file: &str, from: &str, to: &str) {
         let path = self.0.join(file);
         let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text.matches(from).count(), 1, "{from:?} in {file}");
+        assert_eq!(text.matches(from).count(), count, "{from:?} in {file}");
         std::fs::write(&path, text.replace(from, to)).unwrap();
     }
 

@@ -44,9 +44,9 @@ fn uninstalling_keeps_objects_until_their_removal_is_typed() {
     bash(&format!("{} stop", script())).ok();
     let said = uninstall("--yes").ok();
     // What could refuse the rest goes first, then what acts.
-    let first: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("removed ")?.split(' ').next()).take(8).collect();
+    let first: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("removed ")?.split(' ').next()).take(10).collect();
     assert_eq!(
-        (first[0], first[1], first[7]),
+        (first[0], first[1], first[9]),
         ("ValidatingWebhookConfiguration", "ValidatingAdmissionPolicyBinding", "Deployment"),
         "{said}"
     );

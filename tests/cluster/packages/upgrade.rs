@@ -16,7 +16,7 @@ fn newer() -> Chart {
     let (before, after) = text.split_once(field).expect("the stored version comes first");
     let further = "\n              note:\n                type: string";
     std::fs::write(chart.0.join(definition), format!("{before}{further}{field}{after}")).unwrap();
-    let rule = "- apiGroups:\n  - \"\"\n  resources:\n  - configmaps\n  verbs:\n  - list\n";
+    let rule = "- apiGroups:\n  - \"\"\n  resources:\n  - endpoints\n  verbs:\n  - list\n";
     chart.edit("templates/clusterrole-watched.yaml", "\nrules:\n", &format!("\nrules:\n{rule}"));
     chart
 }
@@ -54,7 +54,7 @@ fn helm_upgrades_uninstalls_and_installs_again_and_every_object_stays() {
     let operator = ["--namespace", NAMESPACE, "deployment", "pointsman"];
     assert_eq!(seen(&operator, "{..env[?(@.name=='POINTSMAN_CONCURRENCY')].value}"), "32");
     assert_eq!(seen(&[DEFINITION], "{.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.note.type}"), "string");
-    assert_eq!(seen(&["clusterrole", "pointsman-watched"], "{.rules[0].resources[0]}"), "configmaps");
+    assert_eq!(seen(&["clusterrole", "pointsman-watched"], "{.rules[0].resources[0]}"), "endpoints");
     // The bundles are the operator's: an upgrade takes them from nobody.
     assert!(!seen(&[DEFINITION], "{.spec.conversion.webhook.clientConfig.caBundle}").is_empty());
     started();

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use pointsman::kinds::children::{Lookup, Slot, belongs, controller, labelled_owner};
 use pointsman::kinds::database::v1::Database;
@@ -9,6 +10,7 @@ use pointsman::kinds::digest;
 use pointsman::kinds::order::{Child, ChildKind, ChildRef, Order};
 use pointsman::kinds::pod_template::Strings;
 use pointsman::kinds::reading::{ReadKind, Readable, Reading};
+use pointsman::kinds::rendered::MANAGED_BY;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +31,8 @@ pub struct Cluster {
     pub says: BTreeMap<String, (bool, String)>,
     /// Ordinals whose server does not become ready.
     pub away: BTreeSet<u32>,
+    /// Does a primary that ends do so by a crash, until it has run again?
+    pub crashed: bool,
     /// Do volumes grow?
     pub expands: bool,
     /// Every order that was carried out, in short.
@@ -45,12 +49,14 @@ impl Cluster {
             things: BTreeMap::new(),
             says: BTreeMap::new(),
             away: BTreeSet::new(),
+            crashed: false,
             expands: true,
             done: Vec::new(),
             serial: 0,
         };
         let mut object = object;
         object.metadata.uid = Some(cluster.uid());
+        object.metadata.creation_timestamp = Some(Time(cluster.now));
         object.metadata.generation = Some(1);
         object.metadata.resource_version = Some("1".to_owned());
         cluster.object = Some(object);
@@ -188,7 +194,9 @@ impl Cluster {
             let claim = self.things.get_mut(&(ChildKind::PersistentVolumeClaim, name)).expect("a claim");
             let class = claim["spec"]["storageClassName"].take();
             claim["spec"]["storageClassName"] = if class.is_null() { json!("standard") } else { class };
-            if claim["status"].is_null() || expands {
+            if claim["spec"]["storageClassName"] == json!("no-such") {
+                claim["status"] = json!({ "phase": "Pending" });
+            } else if claim["status"].is_null() || expands {
                 let size = claim["spec"]["resources"]["requests"]["storage"].clone();
                 claim["status"] = json!({ "phase": "Bound", "capacity": { "storage": size } });
             }
@@ -255,11 +263,15 @@ impl Cluster {
         let me = ordinal.to_string();
         let refuses = fenced && at_start.is_empty();
         if refuses {
-            let end = json!({ "terminated": { "exitCode": 3, "message": "FENCED: no primary is named at epoch 2; this server was it, and waits" } });
+            let how =
+                if self.crashed { "UNCLEAN: this server was it, and did not end cleanly" } else { "FENCED: this server was it, and waits" };
+            pod["metadata"]["annotations"]["test/said"] = json!(how);
+            let end = json!({ "terminated": { "exitCode": 3, "message": how } });
             pod["status"]["containerStatuses"] =
                 json!([{ "name": "postgresql", "ready": false, "restartCount": 1, "image": "", "imageID": "", "state": end }]);
         }
         let fits = (at_start == me) == (told == me) && !away && !refuses;
+        self.crashed &= !(fits && told == me && pod["metadata"]["annotations"]["test/said"].is_string());
         let ready = if fits { "True" } else { "False" };
         if pod["status"]["conditions"][0]["status"] != json!(ready) {
             pod["status"]["conditions"] = json!([{ "type": "Ready", "status": ready, "lastTransitionTime": now }]);
@@ -347,9 +359,11 @@ impl Lookup for Things<'_> {
             Some(thing) => {
                 let one: T = typed(thing);
                 if belongs(&one, &self.owner()) {
-                    return Slot::Ours(Arc::new(one));
+                    let labelled = one.labels().contains_key(MANAGED_BY.0);
+                    let unlabelled = Slot::Unlabelled { uid: one.uid().unwrap_or_default(), bare: one.labels().is_empty() };
+                    return if labelled { Slot::Ours(Arc::new(one)) } else { unlabelled };
                 }
-                Slot::Foreign { uid: one.uid().unwrap_or_default(), owner: "nobody controls it".to_owned() }
+                Slot::Foreign { uid: one.uid().unwrap_or_default(), owner: None }
             }
         }
     }

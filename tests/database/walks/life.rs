@@ -21,12 +21,19 @@ pub struct Life {
     pub cluster: Cluster,
     /// The states that were stored, each once in a row.
     pub path: Vec<String>,
+    /// What is set.
+    pub settings: Settings,
 }
 
 impl Life {
+    /// One that nobody has looked at yet.
+    pub fn unborn(fields: &Value) -> Self {
+        Life { cluster: Cluster::of(object(fields)), path: Vec::new(), settings: Settings::of::<Database>() }
+    }
+
     /// One that has come to rest.
     pub fn of(fields: &Value) -> Self {
-        let mut life = Life { cluster: Cluster::of(object(fields)), path: Vec::new() };
+        let mut life = Life::unborn(fields);
         life.settle();
         life
     }
@@ -35,7 +42,7 @@ impl Life {
     pub fn look(&mut self) -> bool {
         let Some(object) = self.cluster.object.clone() else { return false };
         let children = Database::children(&Things(&self.cluster), &object);
-        let settings = Settings::of::<Database>();
+        let settings = self.settings.clone();
         let before = object.status.clone();
         let seen = Observation::<Database>::new(object, children, settings, None, self.cluster.now).with_entropy(Entropy::of([7; 32]));
         let facts = Database::events(&seen);
@@ -71,10 +78,15 @@ impl Life {
 
     /// Another spec, and what it leads to: the states since.
     pub fn edit(&mut self, fields: &Value) -> Vec<String> {
+        self.set(fields);
+        self.after()
+    }
+
+    /// Another spec, at which nobody has looked yet.
+    pub fn set(&mut self, fields: &Value) {
         let object = self.cluster.object.as_mut().expect("an object");
         object.spec = spec(fields);
         object.metadata.generation = object.metadata.generation.map(|generation| generation + 1);
-        self.after()
     }
 
     /// The states since now.
@@ -102,6 +114,14 @@ impl Life {
     /// The state as it is stored.
     pub fn state(&self) -> String {
         self.status()["state"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// A condition: whether it holds, and why.
+    pub fn condition(&self, name: &str) -> (String, String) {
+        let status = self.status();
+        let found = status["conditions"].as_array().into_iter().flatten().find(|condition| condition["type"] == name);
+        let word = |key: &str| found.and_then(|condition| condition[key].as_str()).unwrap_or_default().to_owned();
+        (word("status"), word("reason"))
     }
 
     /// All that is told of it.

@@ -1,7 +1,7 @@
 //! From nothing to a primary with a database in it.
 
 use super::{Effect, Effects, Event, Handled, Outcome, Phase, Super, Transition, act, go};
-use Effect::{ApplyChildren, ExpandClaims, HoldFinalizer, ResetPasswords, RestartNextPod, StartJob};
+use Effect::{ApplyChildren, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob};
 
 pub(super) fn pending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
@@ -58,6 +58,7 @@ pub(super) fn occupied(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::TemplateChanged | Event::ReplicasChanged => Handled,
         Event::DeadlinePassed => Transition(Phase::HumanIntervention),
+        Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted => act(&[ApplyChildren], effects),
         _ => Super,
     }

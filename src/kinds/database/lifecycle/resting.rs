@@ -1,10 +1,12 @@
 //! What is true of every database, and where one stands still because a person wants it or is asked.
 
-use super::{Effect, Effects, Event, Handled, Outcome, Phase, Super, Transition, go};
+use super::{Effect, Effects, Event, Handled, Outcome, Phase, Super, Transition, act, go};
 
 pub(super) fn existing(event: Event) -> Outcome<Phase> {
     match event {
         Event::DeletionRequested => Transition(Phase::Deleting),
+        // It takes everything with it, this object too: nothing can be made in it any more.
+        Event::NamespaceEnding => Handled,
         _ => Super,
     }
 }
@@ -39,6 +41,8 @@ pub(super) fn asking(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::RetryAnswered => go(Phase::Pending, &[Effect::DeleteWaitingPods], effects),
         Event::RollbackAnswered | Event::ResetPasswordsAnswered => Transition(Phase::Pending),
+        // What mends itself meanwhile is shown to readers.
+        Event::ReadersMisled => act(&[Effect::LeadReaders], effects),
         Event::SpecRenewed | Event::AdoptAnswered | Event::YieldAnswered | Event::ObstacleGone => Transition(Phase::Pending),
         _ => held(event),
     }

@@ -1,10 +1,13 @@
 //! A database that serves, and what changes, mends or takes back under its users.
 
 use super::{Effect, Effects, Event, Handled, Outcome, Phase, Super, Transition, act, go};
-use Effect::{ApplyAuxiliaries, ApplyChildren, ExpandClaims, HoldFinalizer, ResetPasswords, RestartNextPod, StartJob, SwitchPrimary};
+use Effect::{
+    ApplyAuxiliaries, ApplyChildren, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob, SwitchPrimary,
+};
 
 pub(super) fn ready(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
+        Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted | Event::ReplicaLost => go(Phase::Degraded, &[ApplyChildren], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
@@ -59,6 +62,7 @@ pub(super) fn working(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::AllReady => Transition(Phase::Ready),
         Event::DeadlinePassed => Transition(Phase::HumanIntervention),
+        Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted => act(&[ApplyChildren], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
@@ -93,6 +97,7 @@ pub(super) fn returning(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::NothingRefused => Transition(Phase::Pending),
         Event::TemplateChanged => go(Phase::RollingBack, &[ApplyChildren], effects),
+        Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }

@@ -46,6 +46,20 @@ values() {
     echo "${list:-(0,'')}"
 }
 
+# What the server says of the settings as they are to be; nothing where it takes them all.
+refusals() {
+    local configuration=$SCRATCH/tried.conf said asked=server_version_num
+    # What is computed at a start comes after the checks of a start; versions before 15 compute nothing without one.
+    ((version < 150000)) || asked=shared_memory_size
+    printf '%s' "${POINTSMAN_CONFIGURATION:-}" >"$configuration"
+    ! "$BIN/postgres" -D "$SCRATCH/pgdata" -c "config_file=$configuration" -c log_line_prefix= -c log_min_messages=warning \
+        -c log_destination=stderr -C "$asked" >/dev/null 2>"$RUN/words" || return 0
+    said=$(sed -n -e '/ contains errors$/d' -e 's| in file "[^"]*" line [0-9]*||' -e 's/^[^ :]*:  *//p' "$RUN/words" |
+        tr -s '\n\r\t' ' ' | tr -c '[:print:]' '?')
+    said=${said:-the server does not start, and says nothing}
+    echo "${said:0:500}"
+}
+
 # ask SQL: the one value of the one row; standard error says what was wrong.
 ask() {
     printf '%s\n' "$1" | "$BIN/postgres" --single -D "$SCRATCH/pgdata" -c "shared_preload_libraries=$preload" \
@@ -75,5 +89,6 @@ if ((${#extensions[@]})); then
         more+=$one
     done
 fi
+wrong=$(refusals)
 rm -rf "$SCRATCH/pgdata"
-succeed "$answer$more"
+succeed "$answer$more${wrong:+ wrong=$wrong}"

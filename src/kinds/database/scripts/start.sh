@@ -16,6 +16,8 @@ settle() {
     if [[ $primary == "$me" ]]; then
         settle_primary
     elif [[ -z $primary && -e $PGDATA && ! -e $PGDATA/standby.signal ]]; then
+        [[ $(control 'Database cluster state') == 'shut down' ]] ||
+            refuse UNCLEAN "no primary is named at epoch $epoch; this server was it, and did not end cleanly"
         refuse FENCED "no primary is named at epoch $epoch; this server was it, and waits"
     else
         settle_replica

@@ -1,0 +1,180 @@
+//! What a delete leaves, whatever way it was typed.
+
+use super::{ASKS, SOON, create, names, ready, saying};
+use crate::harness::{Space, Thing, audit, eventually, eventually_or, kubectl, shared};
+use serde_json::{Value, json};
+
+/// Waits until the object is gone.
+#[track_caller]
+fn goes(base: &Thing<'_>) {
+    eventually_or(ASKS, || base.seen().is_null(), || format!("{:?}\n{:#}", base.history(), base.status()));
+}
+
+fn tombstone(space: &Space, base: &str, uid: &str) -> Value {
+    space.object(&format!("configmap/{base}-tombstone-{}", &uid[..5]))["data"].clone()
+}
+
+#[test]
+fn each_policy_leaves_what_it_says() {
+    let _turn = shared();
+    let space = Space::new("policies");
+    let backup = json!({ "schedule": "0 2 * * *" });
+    for (name, policy) in [("gone", "Delete"), ("kept", "Retain")] {
+        create(&space, name, &json!({ "replicas": 2, "deletionPolicy": policy, "backup": backup }));
+    }
+    for name in ["gone", "kept"] {
+        let base = space.db(name);
+        base.ready_within(SOON);
+        base.kubectl("delete", &["--wait=false"]).ok();
+        goes(&base);
+    }
+    let left = || names(&space, "pvc,secrets,configmaps,services,statefulsets,jobs,cronjobs,poddisruptionbudgets,pods");
+    let expected = ["data-kept-0", "data-kept-1", "kept-backups"].map(|name| format!("persistentvolumeclaim/{name}"));
+    eventually_or(SOON, || left() == expected, || format!("{:?}", left()));
+}
+
+#[test]
+fn however_it_is_deleted_the_last_dump_is_told_and_brings_it_back() {
+    let _turn = shared();
+    let space = Space::new("cascades");
+    let (mark, mut told) = (audit::mark(), Vec::new());
+    for cascade in ["background", "foreground"] {
+        let base = ready(&space, "db", &json!({ "replicas": 2 }));
+        let uid = base.seen()["metadata"]["uid"].as_str().unwrap().to_owned();
+        base.kubectl("delete", &[&format!("--cascade={cascade}"), "--wait=false"]).ok();
+        goes(&base);
+        let mut said = tombstone(&space, "db", &uid);
+        let left = names(&space, "pvc,secrets,services,statefulsets,jobs,cronjobs,pods");
+        assert_eq!(left, ["persistentvolumeclaim/db-backups"], "{cascade}");
+        space.apply(said["restore.yaml"].as_str().unwrap_or_else(|| panic!("{said:#}"))).ok();
+        // Each object is another one, and goes at its own time.
+        assert!(said["uid"].take() == uid.as_str() && said["time"].take().is_string());
+        told.push((said, left));
+        base.ready_within(SOON);
+        base.patch(r#"{"deletionPolicy":"Retain"}"#).ok();
+        eventually(SOON, "the policy is ordered", || base.status()["applied"]["spec"]["deletionPolicy"] == "Retain");
+        base.kubectl("delete", &["--wait=false"]).ok();
+        goes(&base);
+        space.kubectl(&["delete", "pvc", "--all"]).ok();
+    }
+    assert_eq!(told[0], told[1], "the two ways end otherwise");
+    // What is removed for good is removed as it was seen.
+    let removed: Vec<audit::Entry> = audit::writes(mark, &space.name).into_iter().filter(|entry| entry.verb() == "delete").collect();
+    let claims = removed.iter().filter(|entry| entry.resource() == "persistentvolumeclaims");
+    for entry in claims {
+        let given = &entry.body()["preconditions"];
+        assert!(given["uid"].is_string() && given["resourceVersion"].is_string(), "{}", entry.0);
+    }
+}
+
+#[test]
+fn a_dump_that_fails_is_asked_about_and_nothing_goes() {
+    let _turn = shared();
+    let space = Space::new("dump-fails");
+    for (verb, left) in [("keep-volumes", vec!["data-db-0", "db-backups"]), ("skip-snapshot", vec!["db-backups"])] {
+        let fails = saying("snapshot", "NO_SPACE: the volume of the backups is full");
+        let base = ready(&space, "db", &json!({ "podTemplate": fails }));
+        base.kubectl("delete", &["--wait=false"]).ok();
+        base.reaches("RemovalBlocked", ASKS);
+        let question = base.status()["intervention"].clone();
+        assert_eq!(question["reason"], "SnapshotFailed", "{question:#}");
+        assert!(question.to_string().contains("the volume of the backups is full"), "{question:#}");
+        assert_eq!(base.condition("Available")["status"], "True");
+        let refused = base.patch(r#"{"deletionPolicy":"Delete"}"#);
+        assert!(refused.code == 1 && refused.err.contains("busy"), "{}", refused.text());
+        base.answer(verb).ok();
+        goes(&base);
+        let claims = left.iter().map(|name| format!("persistentvolumeclaim/{name}")).collect::<Vec<_>>();
+        eventually_or(SOON, || names(&space, "pvc") == claims, || format!("{:?}", names(&space, "pvc")));
+        space.kubectl(&["delete", "pvc", "--all"]).ok();
+    }
+}
+
+/// The Job that failed stays for people to look at; the next one is another.
+#[test]
+fn a_dump_is_tried_again_once_somebody_has_made_room() {
+    let _turn = shared();
+    let space = Space::new("dump-again");
+    let base = ready(&space, "db", &json!({ "podTemplate": saying("snapshot", "NO_SPACE: full") }));
+    base.kubectl("delete", &["--wait=false"]).ok();
+    base.reaches("RemovalBlocked", ASKS);
+    assert_eq!(names(&space, "jobs").iter().filter(|name| name.contains("snapshot")).count(), 1);
+    // Kubernetes gives the next one this name; its pod is told that all is well.
+    let id = base.status()["intervention"]["id"].as_str().unwrap().to_owned();
+    base.answer("retry").ok();
+    let job = format!("job/db-dump-{id}");
+    eventually(SOON, "another Job is made", || !space.object(&job).is_null());
+    base.reaches("RemovalBlocked", ASKS);
+    base.answer("keep-volumes").ok();
+    goes(&base);
+}
+
+#[test]
+fn a_protected_one_stays_and_its_namespace_too() {
+    let _turn = shared();
+    let space = Space::new("protected-db");
+    let base = ready(&space, "db", &json!({ "deletionPolicy": "Delete" }));
+    base.annotate("pointsman.dev/protected=true");
+    let refused = base.kubectl("delete", &["--wait=false"]);
+    let lifts = format!("kubectl annotate db/db --namespace {} pointsman.dev/protected-", space.name);
+    assert!(refused.code == 1 && refused.err.contains("protected"), "{}", refused.text());
+    assert!(refused.err.contains("pointsman.dev/protected-"), "{lifts}: {}", refused.text());
+    let refused = kubectl(&["delete", "namespace", &space.name, "--wait=false"]);
+    assert!(refused.code == 1 && refused.err.contains("protected"), "{}", refused.text());
+    let refused = kubectl(&["delete", "crd", "databases.stable.imaginedata.com", "--wait=false"]);
+    assert!(refused.code == 1 && refused.err.contains("protected"), "{}", refused.text());
+    assert_eq!(space.object("pvc/data-db-0")["metadata"]["deletionTimestamp"], Value::Null);
+    base.annotate("pointsman.dev/protected-");
+    base.kubectl("delete", &["--wait=false"]).ok();
+    goes(&base);
+}
+
+/// It was protected while it was going: who did that is asked.
+#[test]
+fn protection_that_comes_late_stops_what_is_left() {
+    let _turn = shared();
+    let space = Space::new("late-db");
+    let base = ready(&space, "db", &json!({ "podTemplate": saying("snapshot", "wait") }));
+    base.kubectl("delete", &["--wait=false"]).ok();
+    base.reaches("SnapshottingBeforeDelete", SOON);
+    base.annotate("pointsman.dev/protected=true");
+    let pod = names(&space, "pods").into_iter().find(|name| name.contains("snapshot")).expect("its Job's pod");
+    space.kubectl(&["annotate", &pod, "example.com/snapshot-"]).ok();
+    base.reaches("RemovalBlocked", ASKS);
+    assert_eq!(base.status()["reason"], "Protected");
+    base.annotate("pointsman.dev/protected-");
+    base.answer("retry").ok();
+    // What was written meanwhile is in no dump: another one is taken.
+    let another = || names(&space, "pods").into_iter().find(|name| name.contains("-dump-"));
+    eventually(SOON, "another dump is taken", || another().is_some());
+    space.kubectl(&["annotate", &another().expect("its pod"), "example.com/snapshot-"]).ok();
+    goes(&base);
+}
+
+#[test]
+fn what_does_not_go_is_named() {
+    let _turn = shared();
+    let space = Space::new("stuck-db");
+    let base = ready(&space, "db", &json!({ "deletionPolicy": "Delete" }));
+    let hold = r#"[{"op":"add","path":"/metadata/finalizers/-","value":"example.com/hold"}]"#;
+    space.kubectl(&["patch", "pvc/data-db-0", "--type=json", "--patch", hold]).ok();
+    base.kubectl("delete", &["--wait=false"]).ok();
+    base.reaches("RemovalBlocked", ASKS);
+    let question = base.status()["intervention"].clone();
+    assert_eq!(question["reason"], "RemovalStuck", "{question:#}");
+    assert!(question.to_string().contains("held by its finalizers: example.com/hold"), "{question:#}");
+    let free = r#"{"metadata":{"finalizers":null}}"#;
+    space.kubectl(&["patch", "pvc/data-db-0", "--type=merge", "--patch", free]).ok();
+    base.answer("retry").ok();
+    goes(&base);
+}
+
+/// A namespace takes everything with it: nothing is won by holding on.
+#[test]
+fn a_namespace_that_goes_is_not_held_up() {
+    let _turn = shared();
+    let space = Space::new("going-db");
+    ready(&space, "db", &json!({ "replicas": 2 }));
+    kubectl(&["delete", "namespace", &space.name, "--wait=false"]).ok();
+    eventually(ASKS, "the namespace is gone", || kubectl(&["get", "namespace", &space.name]).code != 0);
+}

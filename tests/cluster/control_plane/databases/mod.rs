@@ -1,0 +1,53 @@
+//! Databases whose servers and Jobs are played: what the API server, its controllers and the operator make of each other.
+//!
+//! A Job's pod ends with the words of a script that went well, or with those that an annotation of the pod template says:
+//! see `tests/cluster/config/kwok.yaml`.
+
+mod carrier;
+mod edits;
+mod endings;
+mod invalid;
+mod lives;
+mod questions;
+mod refusals;
+mod repairs;
+
+use crate::harness::{Space, Thing};
+use serde_json::{Value, json};
+
+/// How long anything may take that needs nobody's deadline.
+const SOON: u64 = 60;
+/// A question's deadline as `tests/run` sets it, and some.
+const ASKS: u64 = 90;
+
+/// Creates a Database with these fields beside the required ones.
+#[track_caller]
+pub fn create<'a>(space: &'a Space, name: &str, fields: &Value) -> Thing<'a> {
+    let mut spec = json!({ "databaseName": "shop", "storage": { "size": "1Gi" } });
+    for (field, value) in fields.as_object().expect("fields") {
+        spec[field] = value.clone();
+    }
+    let manifest = json!({ "apiVersion": "stable.imaginedata.com/v1", "kind": "Database", "metadata": { "name": name }, "spec": spec });
+    space.apply(&manifest.to_string()).ok();
+    space.db(name)
+}
+
+/// The same, and waits for it.
+#[track_caller]
+fn ready<'a>(space: &'a Space, name: &str, fields: &Value) -> Thing<'a> {
+    let base = create(space, name, fields);
+    base.ready_within(SOON);
+    base
+}
+
+/// The field that has the Job of a component say something else: these words, or `wait`.
+fn saying(component: &str, words: &str) -> Value {
+    json!({ "metadata": { "annotations": { format!("example.com/{component}"): words } } })
+}
+
+/// The names that `kubectl get WHAT` lists, without those of other objects that every namespace has.
+#[track_caller]
+fn names(space: &Space, what: &str) -> Vec<String> {
+    let listed = space.kubectl(&["get", what, "--output=name"]).ok();
+    listed.lines().filter(|name| *name != "configmap/kube-root-ca.crt").map(str::to_owned).collect()
+}

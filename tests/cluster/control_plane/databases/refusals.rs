@@ -1,0 +1,172 @@
+//! What nobody gets past: each refusal word for word, by `apply`, `patch` and `scale`, through both versions; and nothing
+//! changed after it.
+
+use super::super::attempts::Attempt;
+use super::{SOON, create, saying};
+use crate::harness::{Space, golden, shared};
+use pointsman::kinds::Served;
+use pointsman::kinds::database::Database;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const FOLDER: &str = "database-refusals";
+const OBJECTS: [&str; 4] = ["db", "fixed", "growing", "going"];
+const NONE: &str = "new";
+
+/// A write that is refused: the golden file, the object, the change of its spec, and words that the refusal has to have.
+struct Case(&'static str, &'static str, Value, &'static [&'static str]);
+
+/// Fields of the object `db` beside those that every one has.
+fn rich() -> Value {
+    json!({
+        "replicas": 2, "image": "postgres:17.11", "extensions": [{ "name": "pg_trgm" }],
+        "backup": { "schedule": "0 2 * * *", "storage": { "size": "2Gi" } },
+    })
+}
+
+fn changes() -> Vec<Case> {
+    vec![
+        Case("port", "db", json!({ "port": 5433 }), &["spec.port", "unsupported: 5432 -> 5433", "Create a second Database"]),
+        Case("name-of-the-database", "db", json!({ "databaseName": "other" }), &["unsupported: shop -> other", "restoreFrom"]),
+        Case("another-major", "db", json!({ "image": "postgres:18.1" }), &["spec.image", "unsupported: postgres:17.11 -> postgres:18.1"]),
+        Case(
+            "smaller",
+            "db",
+            json!({ "storage": { "size": "512Mi" } }),
+            &["spec.storage.size", "unsupported: 1Gi -> 512Mi", "cannot shrink"],
+        ),
+        Case("another-class", "db", json!({ "storage": { "storageClassName": "played-fixed" } }), &["unsupported: played -> played-fixed"]),
+        Case("an-extension-less", "db", json!({ "extensions": [] }), &["spec.extensions", "pg_trgm"]),
+        Case("backups-smaller", "db", json!({ "backup": { "storage": { "size": "1Gi" } } }), &["spec.backup.storage.size", "2Gi -> 1Gi"]),
+        Case("restored-later", "db", json!({ "restoreFrom": { "claimName": "old" } }), &["spec.restoreFrom", "unsupported: (none) -> old"]),
+        Case(
+            "several-at-once",
+            "db",
+            json!({ "image": "postgres:16", "storage": { "size": "512Mi" } }),
+            &["spec.image", "spec.storage.size"],
+        ),
+        Case("cannot-grow", "fixed", json!({ "storage": { "size": "2Gi" } }), &["spec.storage.size", "allowVolumeExpansion"]),
+        Case("busy-growing", "growing", json!({ "parameters": { "work_mem": "8MB" } }), &["spec.parameters", "busy", "ExpandingStorage"]),
+        Case("busy-going", "going", json!({ "replicas": 2 }), &["busy", "is being deleted since"]),
+    ]
+}
+
+fn values() -> Vec<Case> {
+    let name = |name: &str| json!({ "databaseName": name });
+    let schedule = |line: &str, zone: &str| json!({ "backup": { "schedule": line, "timeZone": zone } });
+    let setting = |name: &str, value: Value| json!({ "parameters": { name: value } });
+    let long: &'static str = "a".repeat(64).leak();
+    vec![
+        Case("replicas-none", "db", json!({ "replicas": 0 }), &["spec.replicas"]),
+        Case("replicas-many", "db", json!({ "replicas": 17 }), &["spec.replicas"]),
+        Case("image-malformed", "db", json!({ "image": "Postgres:17:2" }), &["spec.image", "for example docker.io/library/postgres:17"]),
+        Case("size-none", "db", json!({ "storage": { "size": "0" } }), &["spec.storage.size", "256Mi to 1Pi"]),
+        Case("size-no-quantity", "db", json!({ "storage": { "size": "lots" } }), &["spec.storage.size", "256Mi to 1Pi"]),
+        Case("called-template1", NONE, name("template1"), &["spec.databaseName", "a database of the server itself"]),
+        Case("called-with-quotes", NONE, name("a\"b'c"), &["spec.databaseName", "is no name for a database"]),
+        Case("called-with-blanks", NONE, name("my shop"), &["spec.databaseName", "is no name for a database"]),
+        Case("called-in-unicode", NONE, name("läden"), &["spec.databaseName", "is no name for a database"]),
+        Case("called-too-long", NONE, name(long), &["spec.databaseName"]),
+        Case("never", "db", schedule("0 0 30 2 *", "UTC"), &["spec.backup.schedule"]),
+        Case("no-such-minute", "db", schedule("61 * * * *", "UTC"), &["spec.backup.schedule", "61"]),
+        Case("no-such-zone", "db", schedule("0 2 * * *", "Europe/Nowhere"), &["spec.backup.timeZone", "Europe/Nowhere"]),
+        Case("the-operators-setting", "db", setting("wal_level", json!("minimal")), &["spec.parameters", "wal_level"]),
+        Case("a-file-of-its-own", "db", setting("include", json!("/etc/passwd")), &["spec.parameters", "include"]),
+        Case("no-name-of-a-setting", "db", setting("work mem", json!("8MB")), &["spec.parameters", "work mem"]),
+        Case("an-unquoted-number", "db", setting("max_connections", json!(200)), &["spec.parameters"]),
+        Case(
+            "no-name-of-an-extension",
+            "db",
+            json!({ "extensions": [{ "name": "pg_trgm" }, { "name": "a b" }] }),
+            &["is no name of an extension"],
+        ),
+        Case(
+            "a-label-of-the-operators",
+            "db",
+            json!({ "podTemplate": { "metadata": { "labels": { "pointsman.dev/role": "replica" } } } }),
+            &["find its pods"],
+        ),
+    ]
+}
+
+/// Through v1alpha1, which says some fields otherwise and carries the rest unchanged.
+fn older() -> Vec<Case> {
+    vec![
+        Case("v1alpha1-port", "db", json!({ "port": 5433 }), &["spec.port", "unsupported: 5432 -> 5433"]),
+        Case("v1alpha1-name", "db", json!({ "name": "other" }), &["unsupported: shop -> other"]),
+        Case("v1alpha1-smaller", "db", json!({ "storage-size": "512Mi" }), &["spec.storage-size", "unsupported: 1Gi -> 512Mi"]),
+        Case("v1alpha1-replicas", "db", json!({ "replicas": 17 }), &["spec.replicas"]),
+        Case("v1alpha1-carrier", "db", json!({ "v1": { "deletionPolicy": "Delete" } }), &["change them through stable.imaginedata.com/v1"]),
+    ]
+}
+
+fn manifest(version: &str, name: &str, spec: &Value) -> Value {
+    json!({ "apiVersion": format!("stable.imaginedata.com/{version}"), "kind": "Database", "metadata": { "name": name }, "spec": spec })
+}
+
+/// Every way in which a case is tried.
+fn attempts(space: &Space, version: &str, Case(case, name, change, _): &Case) -> Vec<Attempt> {
+    let resource = format!("databases.{version}.stable.imaginedata.com/{name}");
+    let required = json!({ "databaseName": "shop", "storage": { "size": "1Gi" } });
+    let mut whole = if *name == NONE { required } else { space.object(&resource)["spec"].clone() };
+    json_patch::merge(&mut whole, change);
+    let apply = Attempt::manifest(&format!("{case}.apply"), &["apply"], &manifest(version, name, &whole));
+    if *name == NONE {
+        return vec![apply];
+    }
+    let patch = json!({ "spec": change }).to_string();
+    let patch = Attempt::command(&format!("{case}.patch"), &["patch", &resource, "--type=merge", "--patch", &patch]);
+    let scale = change["replicas"].as_i64().map(|count| {
+        let count = format!("--replicas={count}");
+        Attempt::command(&format!("{case}.scale"), &["scale", &resource, &count])
+    });
+    [apply, patch].into_iter().chain(scale).collect()
+}
+
+/// Objects in the states that the cases need.
+fn prepared(space: &Space) {
+    create(space, "db", &rich());
+    create(space, "fixed", &json!({ "storage": { "size": "1Gi", "storageClassName": "played-fixed" } }));
+    create(space, "growing", &json!({}));
+    create(space, "going", &json!({ "podTemplate": saying("snapshot", "wait") }));
+    for name in OBJECTS {
+        space.db(name).ready_within(SOON);
+    }
+    space.kubectl(&["annotate", "pvc/data-growing-0", "example.com/grows=never"]).ok();
+    space.db("growing").patch(r#"{"storage":{"size":"2Gi"}}"#).ok();
+    space.db("growing").reaches("ExpandingStorage", SOON);
+    space.db("going").kubectl("delete", &["--wait=false"]).ok();
+    space.db("going").reaches("SnapshottingBeforeDelete", SOON);
+}
+
+#[test]
+fn every_refusal_says_what_to_do_and_changes_nothing() {
+    let _turn = shared();
+    let space = Space::new("db-refusals");
+    prepared(&space);
+    let specs = || OBJECTS.map(|name| space.db(name).seen()["spec"].clone());
+    let before = specs();
+    let (mut faults, mut seen) = (Vec::new(), BTreeSet::new());
+    // What is busy is so for seconds: that first.
+    let cases = changes().into_iter().rev().chain(values()).map(|case| ("v1", case));
+    for (version, case) in cases.chain(older().into_iter().map(|case| ("v1alpha1", case))) {
+        for attempt in attempts(&space, version, &case) {
+            let answer = attempt.run(&space);
+            let name = format!("{}.txt", attempt.name);
+            faults.extend(golden::difference(&format!("{FOLDER}/{name}"), &attempt.transcript(&answer, &space)));
+            let lacks = case.3.iter().find(|word| !answer.err.contains(**word));
+            faults.extend(lacks.map(|word| format!("{name} lacks {word:?}:\n{}", answer.text())));
+            if answer.code != 1 {
+                faults.push(format!("{name}: exit code {}, not 1", answer.code));
+            }
+            seen.insert(name);
+        }
+    }
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+    assert_eq!(specs(), before, "a refused write changed an object");
+    assert!(space.db(NONE).seen().is_null(), "a refused object was made");
+    let stale: Vec<String> = golden::names(FOLDER).difference(&seen).cloned().collect();
+    assert!(stale.is_empty(), "no case prints {stale:?}");
+    let unsupported = Database::changes_table().iter().filter(|row| row.raises.is_err()).count();
+    assert_eq!(unsupported, 3, "another row of the change table is unsupported, and nobody tries it");
+}

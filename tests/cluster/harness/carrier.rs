@@ -1,0 +1,52 @@
+//! Walks through v1alpha1 that keep what it cannot say, for any kind.
+
+use super::{Answer, Space, anew};
+use serde_json::{Value, json};
+
+/// One way through v1alpha1: its name, the count that it asks for, where it asks for one, and what a user types, given the
+/// object's name and its export.
+pub type Way = (&'static str, Option<i64>, fn(&Space, &str, &Value) -> Answer);
+
+/// A kind, by the short name of v1 and the whole one of v1alpha1.
+pub struct Versions {
+    /// `mc`.
+    pub short: &'static str,
+    /// `memcacheds.v1alpha1.cache.example.com`.
+    pub old: &'static str,
+}
+
+impl Versions {
+    /// The spec as v1 shows it.
+    #[track_caller]
+    pub fn spec(&self, space: &Space, name: &str) -> Value {
+        space.object(&format!("{}/{name}", self.short))["spec"].clone()
+    }
+
+    /// The object as v1alpha1 shows it, without what a new write may not name.
+    #[track_caller]
+    pub fn export(&self, space: &Space, name: &str) -> Value {
+        let mut export = anew(space.object(&format!("{}/{name}", self.old)));
+        export.as_object_mut().unwrap().remove("status");
+        export
+    }
+
+    /// Takes every way with an object, and sees that nothing but the count is another.
+    #[track_caller]
+    pub fn walked(&self, space: &Space, name: &str, ways: &[Way]) {
+        for (way, count, walk) in ways {
+            let mut expected = self.spec(space, name);
+            let mut answer = walk(space, name, &self.export(space, name));
+            // kubectl replaces what it has just read; the operator may have written its status in between.
+            for _ in 0..5 {
+                if answer.err.contains("the object has been modified") {
+                    answer = walk(space, name, &self.export(space, name));
+                }
+            }
+            assert_eq!(answer.code, 0, "{name}, {way}: {}", answer.text());
+            if let Some(count) = count {
+                expected["replicas"] = json!(count);
+            }
+            assert_eq!(self.spec(space, name), expected, "{name}, {way}");
+        }
+    }
+}

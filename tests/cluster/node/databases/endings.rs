@@ -1,0 +1,152 @@
+//! What deleting keeps: everything that the last dump holds, and the data itself where the dump cannot be made.
+
+use super::{Base, SOON};
+use crate::harness::{Space, bash, eventually_or, kubectl, kubectl_with, shared};
+use serde_json::{Value, json};
+
+/// Of each kind of thing that a database holds, one; made by its superuser.
+const MADE: &str = "
+CREATE ROLE reader LOGIN PASSWORD 'only of this test' CONNECTION LIMIT 3;
+GRANT reader TO app;
+ALTER ROLE app IN DATABASE shop SET work_mem = '5MB';
+ALTER DATABASE shop SET statement_timeout = '17min';
+COMMENT ON DATABASE shop IS 'what is kept';
+REVOKE CONNECT ON DATABASE shop FROM PUBLIC;
+GRANT CONNECT ON DATABASE shop TO reader;
+\\connect shop
+CREATE SCHEMA sales AUTHORIZATION app;
+CREATE TYPE sales.mood AS ENUM ('sad', 'happy');
+CREATE TABLE sales.orders (id bigserial PRIMARY KEY, what text NOT NULL, mood sales.mood, embedded jsonb);
+INSERT INTO sales.orders (what, mood, embedded)
+    SELECT 'tea ' || n, (ARRAY['sad', 'happy'])[1 + n % 2]::sales.mood, jsonb_build_object('n', n) FROM generate_series(1, 2000) AS n;
+CREATE INDEX ON sales.orders USING gin (what gin_trgm_ops);
+CREATE UNLOGGED TABLE sales.cheap AS SELECT n FROM generate_series(1, 100) AS n;
+CREATE MATERIALIZED VIEW sales.moods AS SELECT mood, count(*) FROM sales.orders GROUP BY mood;
+CREATE FUNCTION sales.one() RETURNS int LANGUAGE sql AS 'SELECT 1';
+ALTER TABLE sales.orders ENABLE ROW LEVEL SECURITY;
+CREATE POLICY happy ON sales.orders FOR SELECT TO reader USING (mood = 'happy');
+GRANT USAGE ON SCHEMA sales TO reader;
+GRANT SELECT (id, what) ON sales.orders TO reader;
+ALTER DEFAULT PRIVILEGES IN SCHEMA sales GRANT SELECT ON TABLES TO reader;
+SELECT setval('sales.orders_id_seq', 4711);
+SELECT lo_from_bytea(815, 'a large object');
+";
+
+/// As the superuser, on the primary itself.
+#[track_caller]
+fn as_superuser(base: &Base<'_>, script: &str, input: &str) -> String {
+    let pod = format!("{}-0", base.name());
+    let script = format!(
+        "set -eo pipefail; cd \"$(dirname \"$(readlink -f \"$(command -v postgres)\")\")\"; export PGHOST=/pointsman/run PGUSER=postgres; {script}"
+    );
+    base.space.kubectl_with(&["exec", "--stdin", &pod, "--container=postgresql", "--", "bash", "-c", &script], input).ok()
+}
+
+/// All that PostgreSQL tells of a database and its roles, as it would be made anew. The operator's own passwords are others in
+/// another database.
+#[track_caller]
+fn told(base: &Base<'_>) -> String {
+    let script = "./pg_dump --create shop; ./pg_dumpall --roles-only";
+    let text = as_superuser(base, script, "");
+    let ours = |line: &str| line.contains(" PASSWORD ") && !line.starts_with("ALTER ROLE reader");
+    text.lines()
+        .filter(|line| !line.starts_with("\\restrict") && !line.starts_with("\\unrestrict") && !ours(line))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[track_caller]
+fn tombstone(space: &Space, base: &str, uid: &Value) -> String {
+    let uid = uid.as_str().unwrap();
+    let map = space.object(&format!("configmap/{base}-tombstone-{}", &uid[..5]));
+    map["data"]["restore.yaml"].as_str().unwrap_or_else(|| panic!("{map:#}")).to_owned()
+}
+
+#[test]
+fn whatever_the_cascade_the_tombstone_brings_back_all_of_it() {
+    let _turn = shared();
+    let space = Space::new("cascades");
+    let fields = json!({ "extensions": [{ "name": "pg_trgm" }] });
+    let (one, other) = (Base::ready(&space, "one", &fields), Base::ready(&space, "other", &fields));
+    let ways = [(&one, "foreground"), (&other, "background")];
+    let mut before = Vec::new();
+    for (base, cascade) in ways {
+        as_superuser(base, "./psql -X -v ON_ERROR_STOP=1 -f - -d postgres", MADE);
+        before.push((told(base), base.thing.seen()["metadata"]["uid"].clone()));
+        base.thing.kubectl("delete", &[&format!("--cascade={cascade}"), "--wait=false"]).ok();
+    }
+    assert!(before.iter().all(|(told, _)| told.lines().count() > 2200), "too little is told");
+    for ((base, cascade), (told_before, uid)) in ways.into_iter().zip(&before) {
+        eventually_or(SOON, || base.thing.seen().is_null(), || format!("{cascade}: {:#}", base.thing.status()));
+        space.apply(&tombstone(&space, base.name(), uid)).ok();
+        base.thing.ready_within(SOON);
+        let after = told(base);
+        let changed = after.lines().zip(told_before.lines()).find(|(after, before)| after != before);
+        assert!(after == *told_before, "{cascade}: {changed:?}");
+    }
+}
+
+/// A volume of a few megabytes on the node, for one claim.
+struct Small<'a> {
+    space: &'a Space,
+    folder: String,
+}
+
+impl<'a> Small<'a> {
+    #[track_caller]
+    fn made_for(space: &'a Space, claim: &str) -> Self {
+        let small = Small { space, folder: format!("/run/pointsman-bed/{}", space.name) };
+        let folder = &small.folder;
+        bash(&format!("mkdir -p {folder} && mount -t tmpfs -o size=2m,mode=0777 tmpfs {folder}")).ok();
+        let volume = json!({ "apiVersion": "v1", "kind": "PersistentVolume", "metadata": { "name": space.name },
+            "spec": { "capacity": { "storage": "512Mi" }, "accessModes": ["ReadWriteOnce"], "storageClassName": "local-path",
+                "persistentVolumeReclaimPolicy": "Retain", "hostPath": { "path": folder, "type": "Directory" },
+                "claimRef": { "namespace": space.name, "name": claim } } });
+        kubectl_with(&["create", "--filename", "-"], &volume.to_string()).ok();
+        small
+    }
+
+    #[track_caller]
+    fn grows(&self) {
+        bash(&format!("mount -o remount,size=256m {}", self.folder)).ok();
+    }
+}
+
+impl Drop for Small<'_> {
+    fn drop(&mut self) {
+        kubectl(&["delete", "persistentvolume", &self.space.name, "--wait=false"]);
+        bash(&format!("umount --lazy {0}; rmdir {0}", self.folder));
+    }
+}
+
+const ROWS: &str = "SELECT count(*) || ' ' || md5(string_agg(what::text, '' ORDER BY n)) FROM kept";
+
+#[test]
+fn without_room_for_the_last_dump_nothing_goes_and_with_room_it_is_made() {
+    let _turn = shared();
+    let space = Space::new("full");
+    let small = Small::made_for(&space, "db-backups");
+    let base = Base::ready(&space, "db", &json!({ "replicas": 2 }));
+    let uid = base.thing.seen()["metadata"]["uid"].clone();
+    // What cannot be compressed: 8 MB.
+    base.sql("db", "CREATE TABLE kept AS SELECT n, sha512(n::text::bytea) AS what FROM generate_series(1, 100000) AS n").ok();
+    let rows = base.sql("db", ROWS).ok();
+    base.thing.kubectl("delete", &["--wait=false"]).ok();
+    base.thing.reaches("RemovalBlocked", SOON);
+    let question = base.thing.status()["intervention"].clone();
+    assert_eq!(question["reason"], "SnapshotFailed", "{question:#}");
+    let said = question["message"].as_str().unwrap_or_default();
+    assert!(said.contains("No space left on device"), "{said}");
+    for server in ["db".to_owned(), "db-ro".to_owned(), base.server(0), base.server(1)] {
+        base.answers(&server, ROWS, rows.trim());
+    }
+    // A part of a dump is no dump.
+    assert_eq!(bash(&format!("ls {}", small.folder)).ok().trim(), "");
+
+    small.grows();
+    base.thing.answer("retry").ok();
+    eventually_or(SOON, || base.thing.seen().is_null(), || format!("{:?}\n{:#}", base.thing.history(), base.thing.status()));
+    space.apply(&tombstone(&space, "db", &uid)).ok();
+    base.thing.ready_within(SOON);
+    base.answers("db", ROWS, rows.trim());
+}

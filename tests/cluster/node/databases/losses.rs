@@ -1,0 +1,97 @@
+//! Pods, processes, the node's kubelet and settings that go and come under load: no acknowledged commit is lost.
+
+use super::load::{Load, two};
+use super::{Base, SOON};
+use crate::harness::{Space, bash, eventually_or, repository, shared};
+use serde_json::json;
+
+#[track_caller]
+fn comes_back(base: &Base<'_>, pod: &str, before: &serde_json::Value) {
+    let is_back = || {
+        let now = base.space.object(&format!("pod/{pod}"));
+        let ready =
+            now["status"]["conditions"].as_array().into_iter().flatten().any(|one| one["type"] == "Ready" && one["status"] == "True");
+        now["metadata"]["uid"] != *before && ready
+    };
+    eventually_or(SOON, is_back, || format!("{pod}: {:#}", base.thing.status()));
+    base.thing.ready_within(SOON);
+}
+
+#[test]
+fn no_acknowledged_commit_is_lost_with_a_pod_or_a_process() {
+    let _turn = shared();
+    let space = Space::new("losses");
+    let base = two(&space);
+    let load = Load::on(&base);
+    for pod in ["db-1", "db-0"] {
+        let uid = space.object(&format!("pod/{pod}"))["metadata"]["uid"].clone();
+        space.kubectl(&["delete", &format!("pod/{pod}"), "--wait=false", "--grace-period=0", "--force"]).ok();
+        comes_back(&base, pod, &uid);
+        load.goes_on(20);
+    }
+    // The postmaster of the primary, as the kernel kills it that needs memory.
+    let kill = "kill -KILL $(head -n 1 /pointsman/data/pgdata/postmaster.pid)";
+    space.kubectl(&["exec", "db-0", "--container=postgresql", "--", "bash", "-c", kill]);
+    load.goes_on(20);
+    base.thing.ready_within(SOON);
+    let seen = load.ends();
+    println!("two pods and a postmaster killed: {seen}");
+}
+
+#[test]
+fn settings_that_restart_the_servers_lose_no_commit_and_no_read() {
+    let _turn = shared();
+    let space = Space::new("restarts");
+    let base = two(&space);
+    let load = Load::on(&base);
+    base.becomes(r#"{"parameters":{"work_mem":"8MB"}}"#);
+    load.goes_on(20);
+    base.becomes(r#"{"parameters":{"work_mem":"8MB","max_connections":"60"}}"#);
+    load.goes_on(20);
+    base.becomes(r#"{"replicas":3}"#);
+    base.becomes(r#"{"replicas":2}"#);
+    load.goes_on(20);
+    let seen = load.ends();
+    println!("a reload, a restart, a server more and one less: {seen}");
+    assert_eq!(seen.unread, Vec::<String>::new(), "reads failed twice in a row");
+}
+
+/// A claim that was deleted under its pod comes back empty under the same name: that is nobody's database.
+#[test]
+fn an_empty_volume_is_never_called_ready() {
+    let _turn = shared();
+    let space = Space::new("empty-volume");
+    let base = Base::ready(&space, "db", &json!({}));
+    base.sql("db", "CREATE TABLE kept (n int); INSERT INTO kept VALUES (1);").ok();
+    space.kubectl(&["delete", "pvc/data-db-0", "--wait=false"]).ok();
+    space.kubectl(&["patch", "pvc/data-db-0", "--type=merge", "--patch", r#"{"metadata":{"finalizers":null}}"#]).ok();
+    base.thing.reaches("HumanIntervention", SOON);
+    assert_eq!(base.thing.status()["reason"], "PrimaryVolumeLost");
+    space.kubectl(&["delete", "pod/db-0", "--grace-period=5"]).ok();
+    for _ in 0..30 {
+        let pod = space.object("pod/db-0");
+        let ready =
+            pod["status"]["conditions"].as_array().into_iter().flatten().any(|one| one["type"] == "Ready" && one["status"] == "True");
+        assert!(!ready, "an empty database serves: {pod:#}");
+        assert_ne!(base.thing.condition("Ready")["status"], "True");
+        std::thread::sleep(std::time::Duration::from_secs(1));
+    }
+}
+
+/// What runs goes on while the node's kubelet is away, and is what it was when it is back.
+#[test]
+fn a_minute_without_the_kubelet_changes_nothing() {
+    let _turn = crate::harness::alone();
+    let space = Space::new("no-kubelet");
+    let base = two(&space);
+    let load = Load::on(&base);
+    let bed = repository().join("tests/cluster/bed");
+    bash(&format!("{} kubelet-stop", bed.display())).ok();
+    std::thread::sleep(std::time::Duration::from_mins(1));
+    bash(&format!("{} kubelet-start", bed.display())).ok();
+    let is_back = || crate::harness::kubectl(&["wait", "--for=condition=Ready", "nodes", "--all", "--timeout=5s"]).code == 0;
+    eventually_or(60, is_back, || "the node is not back".to_owned());
+    load.goes_on(20);
+    base.thing.ready_within(SOON);
+    println!("a minute without the kubelet: {}", load.ends());
+}

@@ -1,0 +1,90 @@
+//! Real PostgreSQL: what is acknowledged is kept, whatever happens to pods, settings and the object.
+
+mod endings;
+pub mod kills;
+mod lives;
+mod load;
+mod losses;
+pub mod moves;
+
+use crate::harness::{Answer, Space, Thing, bash, eventually_or};
+use serde_json::{Value, json};
+
+/// How long a server may take on a busy machine.
+const SOON: u64 = 240;
+
+/// A database of the test's own.
+#[derive(Clone, Debug)]
+struct Base<'a> {
+    space: &'a Space,
+    thing: Thing<'a>,
+}
+
+impl<'a> Base<'a> {
+    /// The one of this name, there or not.
+    fn of(space: &'a Space, name: &str) -> Self {
+        Base { space, thing: space.db(name) }
+    }
+
+    /// Creates one with these fields beside the required ones, and waits for it.
+    #[track_caller]
+    fn ready(space: &'a Space, name: &str, fields: &Value) -> Self {
+        let mut spec = json!({ "databaseName": "shop", "storage": { "size": "512Mi" } });
+        for (field, value) in fields.as_object().expect("fields") {
+            spec[field] = value.clone();
+        }
+        let manifest = json!({ "apiVersion": "stable.imaginedata.com/v1", "kind": "Database", "metadata": { "name": name }, "spec": spec });
+        space.apply(&manifest.to_string()).ok();
+        let base = Base::of(space, name);
+        base.thing.ready_within(SOON);
+        base
+    }
+
+    fn name(&self) -> &str {
+        &self.thing.name
+    }
+
+    /// Runs SQL as an application does, with what its Secret says, against one of the Services.
+    fn sql(&self, service: &str, sql: &str) -> Answer {
+        let secret = self.space.object(&format!("secret/{}-app", self.name()));
+        let uri = decoded(&secret["data"]["uri"]);
+        let here = format!("@{}.{}.svc", self.name(), self.space.name);
+        assert!(uri.contains(&here), "the URI leads elsewhere");
+        let uri = uri.replacen(&here, &format!("@{service}.{}.svc", self.space.name), 1);
+        // The password goes by standard input, so that it stands on no command line.
+        let script = "read -r uri; PGCONNECT_TIMEOUT=5 psql \"$uri\" -XAtq -v ON_ERROR_STOP=1 -f -";
+        let pod = format!("{}-0", self.name());
+        let command = ["exec", "--stdin", &pod, "--container=postgresql", "--", "bash", "-c", script];
+        self.space.kubectl_with(&command, &format!("{uri}\n{sql}\n"))
+    }
+
+    /// Waits until a query answers so.
+    #[track_caller]
+    fn answers(&self, service: &str, sql: &str, expected: &str) {
+        let said = || self.sql(service, sql);
+        eventually_or(60, || said().out.trim() == expected, || format!("{service}: {sql} is not {expected}: {}", said().text()));
+    }
+
+    /// The Service of one server.
+    fn server(&self, ordinal: u32) -> String {
+        format!("{0}-{ordinal}.{0}-pods", self.name())
+    }
+
+    /// Changes fields of the spec, and waits until it is ready as they say.
+    #[track_caller]
+    fn becomes(&self, spec: &str) {
+        self.thing.patch(spec).ok();
+        eventually_or(SOON, || self.thing.is_ready_as_asked(), || format!("{spec}: {:?}\n{:#}", self.thing.history(), self.thing.status()));
+    }
+
+    /// A user deletes it, and waits until it is gone.
+    #[track_caller]
+    fn goes(&self) {
+        self.thing.kubectl("delete", &["--timeout=240s"]).ok();
+    }
+}
+
+fn decoded(value: &Value) -> String {
+    let text = value.as_str().unwrap_or_default();
+    bash(&format!("printf %s '{text}' | base64 --decode")).ok()
+}

@@ -1,0 +1,159 @@
+//! What is done for the sake of the data: old words are not taken for the last ones, and no hand's word for the truth.
+
+use super::life::{Life, path};
+use super::promoted;
+use kube::ResourceExt;
+use pointsman::kinds::annotations::PROTECTED;
+use pointsman::kinds::database::Phase;
+use pointsman::kinds::order::ChildKind;
+use pointsman::machine::Word;
+use serde_json::{Value, json};
+
+/// One that is being deleted, and whose last dump was taken a moment ago.
+fn dumped() -> Life {
+    let mut life = Life::of(&json!({}));
+    life.cluster.delete();
+    while life.cluster.names(ChildKind::Job).iter().all(|job| !job.contains("snapshot")) {
+        life.look();
+    }
+    life.cluster.settles();
+    assert_eq!(life.state(), Phase::SnapshottingBeforeDelete.text());
+    life
+}
+
+fn dumps(life: &Life) -> usize {
+    life.cluster
+        .done
+        .iter()
+        .filter(|done| ["create Job db-snapshot", "create Job db-dump"].iter().any(|made| done.starts_with(made)))
+        .count()
+}
+
+#[test]
+fn after_a_protection_another_dump_is_taken() {
+    let mut life = dumped();
+    life.cluster.object.as_mut().expect("an object").annotations_mut().insert(PROTECTED.to_owned(), "true".to_owned());
+    assert_eq!(life.after(), path(&[Phase::RemovalBlocked]));
+    assert_eq!(life.status()["snapshot"], Value::Null, "what was written since is in no dump");
+    life.cluster.object.as_mut().expect("an object").annotations_mut().remove(PROTECTED);
+    assert_eq!(life.answer("retry"), path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]));
+    assert_eq!(dumps(&life), 1, "{:?}", life.cluster.done);
+}
+
+#[test]
+fn a_dump_since_which_servers_have_served_for_long_is_taken_anew() {
+    let mut life = dumped();
+    // Nobody has looked meanwhile.
+    life.cluster.now += jiff::SignedDuration::from_mins(6);
+    life.after();
+    assert_eq!((life.cluster.object.is_none(), dumps(&life)), (true, 1), "{:?}", life.cluster.done);
+}
+
+#[test]
+fn protection_holds_against_an_answer_too() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.says.insert("dump.sh".to_owned(), (false, "NO_SPACE: the volume is full".to_owned()));
+    life.delete();
+    life.cluster.object.as_mut().expect("an object").annotations_mut().insert(PROTECTED.to_owned(), "true".to_owned());
+    assert_eq!(life.answer("skip-snapshot"), Vec::<String>::new());
+    assert!(life.cluster.done.iter().all(|done| !done.starts_with("delete")), "{:?}", life.cluster.done);
+}
+
+#[test]
+fn a_primary_that_waits_to_move_keeps_nobody_from_mending_and_not_for_ever() {
+    let mut life = promoted();
+    life.cluster.away.insert(0);
+    assert_eq!(life.edit(&json!({ "replicas": 1 })), path(&[Phase::Scaling]));
+    life.cluster.remove(ChildKind::Service, "db-pods");
+    assert_eq!(life.after(), Vec::<String>::new());
+    assert!(life.cluster.get(ChildKind::Service, "db-pods").is_some(), "{:?}", life.cluster.done);
+    life.cluster.now += jiff::SignedDuration::from_mins(16);
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    life.cluster.away.clear();
+    assert_eq!(life.answer("retry"), path(&[Phase::Scaling, Phase::Ready]));
+    assert_eq!(life.status()["primary"], "db-0");
+}
+
+#[test]
+fn a_pod_whose_volume_would_go_with_it_is_not_restarted() {
+    let mut life = Life::of(&json!({}));
+    let mut meta = life.cluster.get(ChildKind::PersistentVolumeClaim, "data-db-0").expect("a claim")["metadata"].clone();
+    meta["deletionTimestamp"] = json!(life.cluster.now.to_string());
+    life.cluster.edit(ChildKind::PersistentVolumeClaim, "data-db-0", "/metadata", meta);
+    assert_eq!(life.after(), path(&[Phase::Degraded]));
+    assert!(life.status()["waitingFor"].to_string().contains("it is being deleted and goes, with its data"), "{}", life.status());
+    let mut done = life.cluster.done.clone();
+    life.edit(&json!({ "parameters": { "max_connections": "200" } }));
+    done.extend(life.cluster.done.clone());
+    assert!(done.iter().all(|done| !done.starts_with("delete Pod")), "{done:?}");
+}
+
+#[test]
+fn a_topology_by_hand_is_not_believed() {
+    let told = |life: &Life| life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology")["data"].clone();
+    for (key, value) in
+        [("primary", "1"), ("primary", ""), ("epoch", "5"), ("epoch", "2"), ("systemid", "123"), ("claim-0", "foo"), ("claim-x", "z")]
+    {
+        let mut life = Life::of(&json!({ "replicas": 2 }));
+        let (before, system) = (told(&life), life.status()["system"].clone());
+        let mut data = before.clone();
+        data[key] = json!(value);
+        life.cluster.edit(ChildKind::ConfigMap, "db-topology", "/data", data);
+        life.after();
+        assert_eq!((life.state().as_str(), told(&life)), ("Ready", before.clone()), "{key}={value}: {:?}", life.cluster.done);
+        assert_eq!(life.status()["system"], system, "{key}={value}");
+        assert!(life.cluster.done.iter().all(|done| !done.starts_with("delete Pod")), "{key}={value}: {:?}", life.cluster.done);
+    }
+}
+
+#[test]
+fn a_claim_that_lost_its_label_is_not_gone() {
+    for claim in ["data-db-0", "data-db-1"] {
+        let mut life = Life::of(&json!({ "replicas": 2 }));
+        let labels =
+            |life: &Life| life.cluster.get(ChildKind::PersistentVolumeClaim, claim).expect("a claim")["metadata"]["labels"].clone();
+        let before = labels(&life);
+        let mut fewer = before.clone();
+        fewer.as_object_mut().expect("labels").remove("app.kubernetes.io/managed-by");
+        life.cluster.edit(ChildKind::PersistentVolumeClaim, claim, "/metadata/labels", fewer);
+        assert_eq!(life.after(), path(&[Phase::Degraded, Phase::Ready]), "{claim}");
+        assert_eq!((labels(&life), life.cluster.done.len()), (before, 1), "{:?}", life.cluster.done);
+    }
+}
+
+#[test]
+fn what_was_asked_before_is_not_asked_again() {
+    let mut life = Life::of(&json!({ "image": "postgres:17.1" }));
+    // The edit is taken back while the image is asked.
+    life.cluster.says.insert("probe.sh".to_owned(), (false, "FAILED: no".to_owned()));
+    life.set(&json!({ "image": "postgres:17.2" }));
+    while life.state() != Phase::Probing.text() {
+        life.look();
+    }
+    assert_eq!(life.edit(&json!({ "image": "postgres:17.1" })), path(&[Phase::Ready]));
+    assert!(!life.cluster.done.iter().any(|done| done.contains("create Job")), "{:?}", life.cluster.done);
+}
+
+#[test]
+fn another_place_is_tried_at_once_where_an_image_is_asked() {
+    let mut life = Life::of(&json!({}));
+    let placed = |disk: &str| json!({ "image": "postgres:17.2", "podTemplate": { "spec": { "nodeSelector": { "disk": disk } } } });
+    life.set(&placed("none"));
+    while !life.cluster.names(ChildKind::Job).contains(&"db-probe".to_owned()) {
+        life.look();
+    }
+    // Its pod finds no node: it says nothing.
+    let asked = |life: &Life| life.cluster.get(ChildKind::Job, "db-probe").map(|job| job["metadata"]["uid"].clone());
+    let before = asked(&life);
+    life.set(&placed("ssd"));
+    for _ in 0..4 {
+        life.look();
+    }
+    assert!(asked(&life).is_some() && asked(&life) != before, "{:?}", life.cluster.done);
+}
+
+#[test]
+fn a_class_of_backups_that_does_not_exist_is_told_on_the_first_day() {
+    let life = Life::of(&json!({ "backup": { "storage": { "storageClassName": "no-such" } } }));
+    assert_eq!(life.condition("BackupsHealthy"), ("False".to_owned(), "NoStorageClass".to_owned()));
+}
