@@ -109,15 +109,18 @@ impl<T: Resource<DynamicType = ()> + Clone + 'static> Cache<T> {
         names.filter_map(|name| self.get(&Key { namespace: namespace.to_owned(), name: name.clone() })).collect()
     }
 
+    /// Every namespace with a group in it: its name is the group's.
+    pub fn groups(&self) -> Vec<Key> {
+        self.groups.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
     /// Has every watch listed everything once?
     pub fn synced(&self) -> bool {
         self.progress().values().all(|progress| progress.synced)
     }
 
-    /// The newest resourceVersion that has arrived from `namespace`.
-    ///
-    /// One watch tells the changes of its type in the order of their versions, so everything up to
-    /// this one is in the cache.
+    /// The newest resourceVersion that has arrived from `namespace`. One watch tells the changes of its type in the order of
+    /// their versions, so everything up to this one is in the cache.
     pub fn newest(&self, namespace: &str) -> u64 {
         let progress = self.progress();
         progress.iter().find(|(scope, _)| scope.covers(namespace)).map_or(0, |(_, progress)| progress.newest)
@@ -236,12 +239,12 @@ impl<T: Resource<DynamicType = ()> + Clone + 'static> Cache<T> {
     }
 }
 
-/// An object's resourceVersion as a number; 0, which is older than every other, where it has none.
+/// An object's resourceVersion as a number.
 pub fn version(object: &impl Resource) -> u64 {
     version_in(object.meta())
 }
 
-/// The same out of metadata alone.
+/// The same out of metadata alone; 0, which is older than every other, where it has none.
 pub fn version_in(meta: &kube::core::ObjectMeta) -> u64 {
     meta.resource_version.as_deref().and_then(|version| version.parse().ok()).unwrap_or_default()
 }

@@ -3,6 +3,7 @@
 
 use super::calls::bounded;
 use super::observe::stamp;
+use super::perform::Owner;
 use crate::kinds::Served;
 use crate::kinds::intervention::Intervention;
 use crate::kinds::status::{Move, Status, turned};
@@ -74,6 +75,16 @@ pub async fn complain<K: Served>(client: &Client, instance: &str, object: &K::Ob
     write::<K>(client, instance, object, Told { warning: true, reason: "StatusRefused", action: "Record", note }).await;
 }
 
+/// Tells what was removed of an object whose finalizer a hand took off, and what was kept.
+pub async fn tell_sweep<K: Served>(client: &Client, instance: &str, gone: &Owner, removed: &str, kept: &str) {
+    let (kind, Owner { namespace, name, uid, .. }) = (K::Object::kind(&()), gone);
+    tracing::warn!(%kind, namespace, name, uid, removed, kept, "swept: the object is gone, and its finalizer was taken off by hand");
+    let note =
+        format!("the object is gone, and its finalizer was taken off by hand; removed: {removed}; kept, since it may hold data: {kept}");
+    let regarding = reference::<K>(name, namespace, uid);
+    send(client, instance, regarding, Told { warning: true, reason: "FinalizerTakenOff", action: "Sweep", note }).await;
+}
+
 /// What an Event says.
 struct Told<'a> {
     warning: bool,
@@ -83,18 +94,27 @@ struct Told<'a> {
 }
 
 async fn write<K: Served>(client: &Client, instance: &str, object: &K::Object, told: Told<'_>) {
-    let regarding = ObjectReference {
+    let (namespace, uid) = (object.namespace().unwrap_or_default(), object.uid().unwrap_or_default());
+    send(client, instance, reference::<K>(&object.name_any(), &namespace, &uid), told).await;
+}
+
+fn reference<K: Served>(name: &str, namespace: &str, uid: &str) -> ObjectReference {
+    ObjectReference {
         api_version: Some(K::Object::api_version(&()).into_owned()),
         kind: Some(K::Object::kind(&()).into_owned()),
-        name: Some(object.name_any()),
-        namespace: object.namespace(),
-        uid: object.uid(),
+        name: Some(name.to_owned()),
+        namespace: Some(namespace.to_owned()),
+        uid: Some(uid.to_owned()),
         ..ObjectReference::default()
-    };
+    }
+}
+
+async fn send(client: &Client, instance: &str, regarding: ObjectReference, told: Told<'_>) {
+    let namespace = regarding.namespace.clone().unwrap_or_default();
     let event = Event {
         metadata: ObjectMeta {
-            generate_name: Some(format!("{}-", object.name_any())),
-            namespace: object.namespace(),
+            generate_name: Some(format!("{}-", regarding.name.as_deref().unwrap_or_default())),
+            namespace: Some(namespace.clone()),
             ..ObjectMeta::default()
         },
         event_time: Some(MicroTime(stamp())),
@@ -107,7 +127,7 @@ async fn write<K: Served>(client: &Client, instance: &str, object: &K::Object, t
         reporting_instance: Some(instance.to_owned()),
         ..Event::default()
     };
-    let events: Api<Event> = Api::namespaced(client.clone(), &object.namespace().unwrap_or_default());
+    let events: Api<Event> = Api::namespaced(client.clone(), &namespace);
     let params = PostParams { field_manager: Some(CONTROLLER.to_owned()), ..PostParams::default() };
     if let Err(error) = bounded(events.create(&params, &event)).await {
         tracing::warn!(%error, "an Event was not written");

@@ -31,6 +31,7 @@ pub mod record;
 pub mod relatives;
 mod seize;
 pub mod site;
+mod sweep;
 pub mod watch;
 
 use crate::config::Config;
@@ -149,14 +150,23 @@ impl<K: Served> Controller<K> {
             // No step before every watched kind has been listed once.
             listed.listed().await;
         };
+        let ready = ready.boxed().shared();
+        let (listed, site) = (ready.clone(), self.site.clone());
+        let sweeps = async move {
+            listed.await;
+            sweep::sweeping(site).await;
+        };
         let looks = stream::once(ready).filter_map(|()| std::future::ready(None)).chain(queue.clone().looks());
         let looks = looks.map(|key| Ok::<_, Infallible>(ObjectRef::new(&key.name).within(&key.namespace)));
         let look = |object: Arc<K::Object>, site: Arc<Site<K>>| reconcile(site, Key::of(object.as_ref())).boxed();
         let again = |_, failed: &Failed, _| Action::requeue(failed.again);
         let config = controller::Config::default().concurrency(self.concurrency);
-        applier(look, again, self.site, objects, looks.boxed().take_until(stop), config)
-            .for_each(async |looked| report::<K, _>(&queue, looked))
-            .await;
+        let looks = applier(look, again, self.site, objects, looks.boxed().take_until(stop), config)
+            .for_each(async |looked| report::<K, _>(&queue, looked));
+        tokio::select! {
+            () = looks => {}
+            () = sweeps => {}
+        }
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) const MANAGER: &str = "pointsman";
 #[derive(Debug)]
 pub struct Owner {
     /// Where objects of its kind stand.
-    objects: Request,
+    pub(super) objects: Request,
     /// Its namespace.
     pub namespace: String,
     /// Its name.
@@ -35,9 +35,9 @@ pub struct Owner {
     /// Its uid.
     pub uid: String,
     /// The version that the record of the decision left it in.
-    version: Option<String>,
+    pub(super) version: Option<String>,
     /// Has it had children before?
-    had_children: bool,
+    pub(super) had_children: bool,
 }
 
 impl Owner {

@@ -203,6 +203,19 @@ impl ChildKind {
     pub fn name(self) -> String {
         format!("{self:?}")
     }
+    /// Does it serve, and hold nothing that cannot be made again?
+    pub fn serves(self) -> bool {
+        match self {
+            ChildKind::Deployment
+            | ChildKind::StatefulSet
+            | ChildKind::Service
+            | ChildKind::PodDisruptionBudget
+            | ChildKind::CronJob
+            | ChildKind::Job
+            | ChildKind::Pod => true,
+            ChildKind::Secret | ChildKind::ConfigMap | ChildKind::PersistentVolumeClaim => false,
+        }
+    }
     /// Is what it holds never to be shown?
     pub fn is_secret(self) -> bool {
         self == ChildKind::Secret

@@ -94,6 +94,10 @@ fn before_the_first_ready_all_can_be_mended_but_what_volumes_fix() {
     assert_eq!(unsupported(&begun, &plan(&wanted(&fields))), []);
     let shrunk = unsupported(&begun, &plan(&wanted(&json!({ "storage": { "size": "55G" } }))));
     assert_eq!(shrunk.len(), 1, "{shrunk:?}");
+    let backup = json!({ "storage": { "storageClassName": "standard" } });
+    let other = json!({ "storage": { "size": "60G", "storageClassName": "fast" }, "backup": backup });
+    let said = said(&unsupported(&begun, &plan(&wanted(&other))));
+    assert!(said.contains("was never Ready and has served nobody: delete it"), "{said}");
     assert_eq!(unsupported(&Before::default(), &plan(&json!({ "storage": { "size": "256Mi", "storageClassName": "fast" } }))), []);
 }
 

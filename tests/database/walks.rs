@@ -3,6 +3,7 @@
 mod care;
 mod chances;
 mod cluster;
+mod foresight;
 mod life;
 
 use life::{Life, path};

@@ -4,10 +4,12 @@ use super::more::DatabaseStatus;
 use super::scene::Scene;
 use super::words::Phase;
 use super::work::{self, Progress};
-use super::{Database, learning, names, trouble, version};
+use super::{Database, ending, learning, names, trouble, version};
+use crate::kinds::children::Slot;
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::pods::counted;
+use crate::kinds::prose::listed;
 use crate::kinds::questions::drift;
 use crate::kinds::status::{Claim, WaitingFor};
 use crate::kinds::telling::{Tells, Told, person, typed};
@@ -111,8 +113,16 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
         Phase::SnapshottingBeforeDelete => format!("taking a last dump before anything is removed{trouble}"),
         Phase::Removing => format!("removing the servers, then their volumes{trouble}"),
         Phase::Retaining => format!("removing the servers; every volume stays{trouble}"),
+        Phase::Releasing if ending::namespace_is_ending(&scene) => {
+            format!("the namespace goes, and its volumes with it: {}", volumes(look))
+        }
         Phase::Releasing => "nothing is left to be removed".to_owned(),
     }
+}
+
+fn volumes(look: &Look<'_, Database>) -> String {
+    let claims = look.children.claims.iter().chain([&look.children.backups]).filter_map(Slot::ours);
+    listed(claims.map(ResourceExt::name_any))
 }
 
 fn waiting_for(look: &Look<'_, Database>, phase: Phase) -> Vec<WaitingFor> {

@@ -1,7 +1,8 @@
 //! The servers: a StatefulSet that never restarts a pod by itself, since the primary may be any of them.
 //!
 //! There is neither a startup nor a liveness probe. A start may take hours where much is to be recovered or cloned, and a
-//! server that is busy must not be killed for it: what cannot go on ends by itself, with its last words.
+//! server that is busy must not be killed for it: what cannot go on ends by itself, with its last words. A startup probe would
+//! find a new primary sooner, and take every server from its clients whenever a kubelet starts anew.
 
 use super::children::{RENDERER, kept, labels, selector};
 use super::configuration::{self, Learned};

@@ -178,3 +178,24 @@ fn a_namespace_that_goes_is_not_held_up() {
     kubectl(&["delete", "namespace", &space.name, "--wait=false"]).ok();
     eventually(ASKS, "the namespace is gone", || kubectl(&["get", "namespace", &space.name]).code != 0);
 }
+
+#[test]
+fn a_finalizer_that_is_taken_off_by_hand_leaves_the_data_and_no_server() {
+    let _turn = shared();
+    let space = Space::new("by-force");
+    let base = ready(&space, "db", &json!({ "replicas": 2, "podTemplate": saying("snapshot", "wait") }));
+    base.kubectl("delete", &["--wait=false"]).ok();
+    base.reaches("SnapshottingBeforeDelete", SOON);
+    base.kubectl("patch", &["--type=merge", "--patch", r#"{"metadata":{"finalizers":null}}"#]).ok();
+    goes(&base);
+    let left = || names(&space, "pvc,secrets,services,statefulsets,jobs,cronjobs,poddisruptionbudgets,pods");
+    let kept = ["persistentvolumeclaim/data-db-0", "persistentvolumeclaim/data-db-1", "persistentvolumeclaim/db-backups"];
+    let kept: Vec<&str> = kept.into_iter().chain(["secret/db-app", "secret/db-internal"]).collect();
+    // They are looked for each minute.
+    eventually_or(90, || left() == kept, || format!("{:?}", left()));
+    let events = space.object_list(&["events"]);
+    let told = events.iter().find(|event| event["reason"] == "FinalizerTakenOff").expect("an Event").to_string();
+    for words in ["removed: ", "StatefulSet db", "Service db-ro", "kept, since it may hold data: PersistentVolumeClaim data-db-0"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}

@@ -1,0 +1,124 @@
+//! Objects whose finalizer a hand took off, and that are gone: what served of theirs is removed, once the API server itself
+//! says that they are. What holds data or passwords stays, and is told of.
+//!
+//! Where children have an owner reference the garbage collector does this; those that outlive `--cascade=foreground` have none.
+
+use super::caches::Caches;
+use super::calls::{Unanswered, fetch};
+use super::events;
+use super::perform::{Owner, perform};
+use super::site::Site;
+use crate::kinds::Served;
+use crate::kinds::apply::removal;
+use crate::kinds::children::{ChildVisitor, controller};
+use crate::kinds::order::{Child, Order};
+use crate::kinds::prose::listed;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{GetParams, ListParams};
+use kube::core::{ObjectList, PartialObjectMeta, Request};
+use kube::{Client, Resource, ResourceExt};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often it is looked for them.
+const EVERY: Duration = Duration::from_mins(1);
+/// The label that names the object which a child belongs to.
+const INSTANCE: &str = "app.kubernetes.io/instance";
+
+/// Looks for them for as long as it is polled; a kind whose children all have owner references needs none of it.
+pub async fn sweeping<K: Served>(site: Arc<Site<K>>) {
+    loop {
+        if K::FINALIZER.is_none() {
+            return std::future::pending().await;
+        }
+        let mut left = Left { caches: &site.caches, found: BTreeMap::new() };
+        K::child_types(&mut left);
+        for (gone, rest) in left.found.into_iter().filter(|(_, rest)| !rest.serving.is_empty()) {
+            if let Err(error) = sweep(&site, &gone, rest).await {
+                tracing::warn!(%error, uid = gone.uid, namespace = gone.namespace, "what is left of an object that is gone was not removed");
+            }
+        }
+        tokio::time::sleep(EVERY).await;
+    }
+}
+
+/// An object that no cache holds any more.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Gone {
+    namespace: String,
+    uid: String,
+}
+
+/// What is left of it.
+#[derive(Default)]
+struct Rest {
+    /// Its name.
+    name: String,
+    /// The removal of each child that serves.
+    serving: Vec<Order>,
+    /// The names of those that hold data.
+    kept: Vec<String>,
+}
+
+/// Children that carry the uid of no object.
+struct Left<'a, K: Served> {
+    caches: &'a Caches<K>,
+    found: BTreeMap<Gone, Rest>,
+}
+
+impl<K: Served> Left<'_, K> {
+    fn each<T: Child>(&mut self, note: impl Fn(&mut Rest, &T)) {
+        for group in self.caches.family::<T>().ours.groups() {
+            let (namespace, uid) = (group.namespace, group.name);
+            if !self.caches.objects.members(&namespace, &uid).is_empty() {
+                continue;
+            }
+            let children = self.caches.labelled::<T>(&namespace, &uid);
+            let rest = self.found.entry(Gone { namespace, uid }).or_default();
+            for child in children.iter().filter(|child| controller(child.as_ref()).is_none()) {
+                rest.name = child.labels().get(INSTANCE).cloned().unwrap_or_default();
+                note(rest, child);
+            }
+        }
+    }
+}
+
+impl<K: Served> ChildVisitor for Left<'_, K> {
+    fn child<T: Child>(&mut self) {
+        if T::KIND.serves() {
+            self.each::<T>(|rest, child| {
+                rest.serving.extend(removal(child).filter(|_| child.meta().deletion_timestamp.is_none()));
+            });
+        }
+    }
+
+    fn precious<T: Child>(&mut self) {
+        self.each::<T>(|rest, child| rest.kept.push(format!("{} {}", T::KIND.name(), child.name_any())));
+    }
+}
+
+async fn sweep<K: Served>(site: &Site<K>, gone: &Gone, rest: Rest) -> Result<(), Unanswered> {
+    let objects = || Request::new(K::Object::url_path(&(), Some(&gone.namespace)));
+    let standing = fetch::<ObjectList<PartialObjectMeta>>(&site.client, objects().list_metadata(&ListParams::default())).await?;
+    // Where nothing is told of the kind, nothing is known.
+    let stands = standing.is_none_or(|objects| objects.items.iter().any(|object| object.uid().as_ref() == Some(&gone.uid)));
+    if stands || is_ending(&site.client, &gone.namespace).await? {
+        return Ok(());
+    }
+    let Rest { name, serving, kept } = rest;
+    let owner =
+        Owner { objects: objects(), namespace: gone.namespace.clone(), name, uid: gone.uid.clone(), version: None, had_children: true };
+    let performed = perform(&site.client, &owner, &serving).await;
+    let removed = listed(serving.iter().filter_map(Order::child).map(|child| format!("{} {}", child.kind.name(), child.name)));
+    let kept = listed(kept.into_iter().chain(["Secrets and ConfigMaps".to_owned()]));
+    events::tell_sweep::<K>(&site.client, &site.instance, &owner, &removed, &kept).await;
+    performed.failure.map_or(Ok(()), Err)
+}
+
+/// Does the namespace go? Then everything in it does, and its finalizer was taken off by the operator itself.
+async fn is_ending(client: &Client, namespace: &str) -> Result<bool, Unanswered> {
+    let namespaces = Request::new(Namespace::url_path(&(), None));
+    let read = fetch::<PartialObjectMeta>(client, namespaces.get_metadata(namespace, &GetParams::default())).await?;
+    Ok(read.is_none_or(|namespace| namespace.metadata.deletion_timestamp.is_some()))
+}
