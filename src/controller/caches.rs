@@ -22,8 +22,8 @@ use tokio::sync::watch::Sender;
 const OURS: &str = "app.kubernetes.io/managed-by=pointsman";
 /// On everything else.
 const NOT_OURS: &str = "app.kubernetes.io/managed-by!=pointsman";
-/// The label that names the object which a pod belongs to.
-const INSTANCE: &str = "app.kubernetes.io/instance";
+/// The label that names the object which a child, or a pod, belongs to.
+pub(super) const INSTANCE: &str = "app.kubernetes.io/instance";
 
 /// Every cache of one kind.
 pub struct Caches<K: Served> {

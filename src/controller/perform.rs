@@ -27,7 +27,7 @@ pub(super) const MANAGER: &str = "pointsman";
 #[derive(Debug)]
 pub struct Owner {
     /// Where objects of its kind stand.
-    pub(super) objects: Request,
+    objects: Request,
     /// Its namespace.
     pub namespace: String,
     /// Its name.
@@ -35,9 +35,9 @@ pub struct Owner {
     /// Its uid.
     pub uid: String,
     /// The version that the record of the decision left it in.
-    pub(super) version: Option<String>,
+    version: Option<String>,
     /// Has it had children before?
-    pub(super) had_children: bool,
+    had_children: bool,
 }
 
 impl Owner {
@@ -52,6 +52,13 @@ impl Owner {
             had_children: observed.status().is_some_and(|status| status.applied.is_some()),
             namespace,
         }
+    }
+
+    /// One that is there no more, and left children behind.
+    pub fn gone<K: Served>(namespace: &str, name: &str, uid: &str) -> Self {
+        let objects = Request::new(K::Object::url_path(&(), Some(namespace)));
+        let [namespace, name, uid] = [namespace, name, uid].map(str::to_owned);
+        Owner { objects, namespace, name, uid, version: None, had_children: true }
     }
 }
 

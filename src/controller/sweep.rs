@@ -3,7 +3,7 @@
 //!
 //! Where children have an owner reference the garbage collector does this; those that outlive `--cascade=foreground` have none.
 
-use super::caches::Caches;
+use super::caches::{Caches, INSTANCE};
 use super::calls::{Unanswered, fetch};
 use super::events;
 use super::perform::{Owner, perform};
@@ -23,15 +23,13 @@ use std::time::Duration;
 
 /// How often it is looked for them.
 const EVERY: Duration = Duration::from_mins(1);
-/// The label that names the object which a child belongs to.
-const INSTANCE: &str = "app.kubernetes.io/instance";
 
 /// Looks for them for as long as it is polled; a kind whose children all have owner references needs none of it.
 pub async fn sweeping<K: Served>(site: Arc<Site<K>>) {
+    if K::FINALIZER.is_none() {
+        return std::future::pending().await;
+    }
     loop {
-        if K::FINALIZER.is_none() {
-            return std::future::pending().await;
-        }
         let mut left = Left { caches: &site.caches, found: BTreeMap::new() };
         K::child_types(&mut left);
         for (gone, rest) in left.found.into_iter().filter(|(_, rest)| !rest.serving.is_empty()) {
@@ -99,16 +97,15 @@ impl<K: Served> ChildVisitor for Left<'_, K> {
 }
 
 async fn sweep<K: Served>(site: &Site<K>, gone: &Gone, rest: Rest) -> Result<(), Unanswered> {
-    let objects = || Request::new(K::Object::url_path(&(), Some(&gone.namespace)));
-    let standing = fetch::<ObjectList<PartialObjectMeta>>(&site.client, objects().list_metadata(&ListParams::default())).await?;
+    let objects = Request::new(K::Object::url_path(&(), Some(&gone.namespace)));
+    let standing = fetch::<ObjectList<PartialObjectMeta>>(&site.client, objects.list_metadata(&ListParams::default())).await?;
     // Where nothing is told of the kind, nothing is known.
     let stands = standing.is_none_or(|objects| objects.items.iter().any(|object| object.uid().as_ref() == Some(&gone.uid)));
     if stands || is_ending(&site.client, &gone.namespace).await? {
         return Ok(());
     }
     let Rest { name, serving, kept } = rest;
-    let owner =
-        Owner { objects: objects(), namespace: gone.namespace.clone(), name, uid: gone.uid.clone(), version: None, had_children: true };
+    let owner = Owner::gone::<K>(&gone.namespace, &name, &gone.uid);
     let performed = perform(&site.client, &owner, &serving).await;
     let removed = listed(serving.iter().filter_map(Order::child).map(|child| format!("{} {}", child.kind.name(), child.name)));
     let kept = listed(kept.into_iter().chain(["Secrets and ConfigMaps".to_owned()]));

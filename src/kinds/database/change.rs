@@ -155,7 +155,7 @@ pub fn consequence(object: &Object, known: &Known<Database>, wanted: &Plan, rais
         1 => "the server restarts: its connections end".to_owned(),
         stay => format!("{} restart one at a time, the primary last: its connections end", counted(stay)),
     };
-    let settings = || match learning::restarting(&more, applied, wanted) {
+    let settings = || match learning::restarting(more, applied, wanted) {
         None => "settings that only a start reads restart the servers, the primary last; others are reloaded".to_owned(),
         Some(names) if names.is_empty() => "the settings are reloaded: nobody is disconnected".to_owned(),
         Some(names) => format!("for {}, {restart}", listed(names.into_iter())),
@@ -168,7 +168,7 @@ pub fn consequence(object: &Object, known: &Known<Database>, wanted: &Plan, rais
     };
     let mut going = (wanted.replicas..applied.replicas).map(|ordinal| names::pod(&object.name_any(), ordinal.unsigned_abs()));
     let gone = wanted.replicas < applied.replicas;
-    let moves = more.primary.filter(|primary| going.any(|pod| pod == *primary));
+    let moves = more.primary.as_ref().filter(|primary| going.any(|pod| pod == **primary));
     let moves = moves.map(|old| format!("{old}, the primary, goes: another takes its place first, and its connections end"));
     let gone = gone.then(|| match applied.replicas - wanted.replicas {
         1 => "1 pod goes; its volume stays".to_owned(),

@@ -37,7 +37,7 @@ impl Compared for Database {
         let target = change::target(known, plan);
         match &known.applied {
             // What its image has not told yet is not ordered, nor what cannot read the data.
-            Some(applied) if !learning::may_serve(&remembered(&seen.object), &target) => change::unprobed(applied, plan),
+            Some(applied) if !learning::may_serve(remembered(&seen.object), &target) => change::unprobed(applied, plan),
             Some(_) | None => target,
         }
     }
@@ -93,6 +93,6 @@ impl Compared for Database {
         let Some((applied, target)) = look.known.applied.as_ref().zip(look.target.as_ref()) else { return look.only_counted() };
         let harmless = look.changes.iter().all(|change| matches!(change, Event::ReplicasChanged | Event::ParametersChanged));
         let same = (&applied.parameters, &applied.extensions) == (&target.parameters, &target.extensions);
-        harmless && (same || learning::starts_alike(&remembered(&look.seen.object), applied, target))
+        harmless && (same || learning::starts_alike(remembered(&look.seen.object), applied, target))
     }
 }

@@ -29,7 +29,7 @@ pub enum Fate {
 
 /// What the policy, what is recorded and what a person has said make of the data.
 pub fn fate(scene: &Scene<'_>) -> Fate {
-    let more = &scene.more;
+    let more = scene.more;
     match (more.last_word, policy(scene)) {
         (Some(LastWord::KeepVolumes), _) | (None, DeletionPolicy::Retain) => Fate::Retain,
         (Some(LastWord::SkipSnapshot), _) | (None, DeletionPolicy::Delete) => Fate::Delete,

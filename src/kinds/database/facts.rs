@@ -144,12 +144,12 @@ pub fn credentials_lost(scene: &Scene<'_>) -> Vec<Loss> {
 pub fn majors(scene: &Scene<'_>) -> Option<(u32, u32)> {
     let wanted = scene.look.wanted.as_ref().ok().filter(|_| !scene.look.refused())?;
     let data = scene.more.initialized.as_ref()?.version / learning::MAJOR;
-    Some((data, learning::answer(&scene.more, wanted)?.version / learning::MAJOR)).filter(|(data, image)| data != image)
+    Some((data, learning::answer(scene.more, wanted)?.version / learning::MAJOR)).filter(|(data, image)| data != image)
 }
 
 fn is_unprobed(scene: &Scene<'_>) -> bool {
     let wanted = scene.look.wanted.as_ref().ok().filter(|_| !scene.look.refused());
-    wanted.is_some_and(|wanted| learning::answer(&scene.more, wanted).is_none())
+    wanted.is_some_and(|wanted| learning::answer(scene.more, wanted).is_none())
 }
 
 /// Claims of servers that are smaller than the target wants them; those that no server uses may be as they are.
@@ -226,7 +226,7 @@ fn is_misleading(scene: &Scene<'_>) -> bool {
 /// Has every server read the settings that are reloaded, as the target wants them?
 fn has_read_settings(scene: &Scene<'_>) -> bool {
     let Some(target) = &scene.look.target else { return true };
-    let mark = configuration::mark(target, &learning::learned(&scene.more, target));
+    let mark = configuration::mark(target, &learning::learned(scene.more, target));
     scene.more.settings.as_ref().is_some_and(|settings| settings.mark == mark && settings.read)
 }
 

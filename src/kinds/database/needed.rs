@@ -60,7 +60,7 @@ fn passwords(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 /// Scripts and settings. One that is named by its digest is made, and never changed.
 fn settings(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children) = (&scene.look.seen.object, &scene.look.children);
-    let learned = learning::learned(&scene.more, target);
+    let learned = learning::learned(scene.more, target);
     let at_start = configuration::at_start(object, target, &learned);
     let at_start = (!children.has_map(&at_start.child.name)).then(|| creation(at_start));
     let mut orders: Vec<Order> = missing_scripts(scene).into_iter().chain(at_start).collect();
@@ -163,7 +163,7 @@ fn workload(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
     let (object, slot) = (&scene.look.seen.object, &scene.look.children.servers);
     let replicas = i32::try_from(scene.count(target)).unwrap_or(target.replicas);
     let plan = Plan { replicas, ..target.clone() };
-    let rendered = servers::stateful_set(object, &plan, &learning::learned(&scene.more, target));
+    let rendered = servers::stateful_set(object, &plan, &learning::learned(scene.more, target));
     apply_workload(slot, rendered, replicas, scene.look.older_rendering(), scene.look.yielded())
 }
 

@@ -24,7 +24,7 @@ pub struct Scene<'a> {
     /// The look.
     pub look: &'a Look<'a, Database>,
     /// What the status remembers.
-    pub more: More,
+    pub more: &'a More,
     /// The servers.
     pub members: Members<'a>,
     /// The open question.
@@ -132,7 +132,7 @@ impl<'a> Scene<'a> {
     /// Do the settings that only a start reads differ from those that were ordered, by what is known of the images?
     pub fn starts_otherwise(&self) -> bool {
         let plans = self.look.known.applied.as_ref().zip(self.look.target.as_ref());
-        plans.is_some_and(|(applied, target)| !learning::starts_alike(&self.more, applied, target))
+        plans.is_some_and(|(applied, target)| !learning::starts_alike(self.more, applied, target))
     }
 
     /// The settings that are reloaded, as long as a server has not read them.

@@ -16,7 +16,7 @@ use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::storage::v1::StorageClass;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The children as they are seen.
 #[derive(Clone, Debug)]
@@ -188,6 +188,7 @@ impl Children {
 }
 
 /// What the status remembers of the data.
-pub fn remembered(object: &Object) -> More {
-    object.status().map(|status| status.more.clone()).unwrap_or_default()
+pub fn remembered(object: &Object) -> &More {
+    static NOTHING: LazyLock<More> = LazyLock::new(More::default);
+    object.status().map_or(&NOTHING, |status| &status.more)
 }

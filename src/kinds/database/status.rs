@@ -107,7 +107,7 @@ fn learn(more: &mut More, look: &Look<'_, Database>, phase: Phase) {
 fn reloaded(scene: &Scene<'_>, before: Option<Reloaded>) -> Option<Reloaded> {
     let (look, now) = (scene.look, Time(scene.look.seen.now));
     let Some(target) = &look.target else { return before };
-    let mark = configuration::mark(target, &learning::learned(&scene.more, target));
+    let mark = configuration::mark(target, &learning::learned(scene.more, target));
     if !look.children.settings.ours().is_some_and(|map| configuration::holds(map, mark)) {
         return before;
     }

@@ -28,7 +28,7 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 fn outlived(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children) = (&scene.look.seen.object, &scene.look.children);
     let Some(servers) = children.servers.ours().filter(|_| scene.look.settled) else { return Vec::new() };
-    let learned = learning::learned(&scene.more, target);
+    let learned = learning::learned(scene.more, target);
     let wanted = [scripts::name(object), configuration::name(object, target, &learned)];
     let digested = names::digested(&object.name_any());
     let is_old = |name: &String| !wanted.contains(name) && digested.iter().any(|beginning| name.starts_with(beginning));

@@ -5,28 +5,32 @@ const MAJORS: std::ops::RangeInclusive<u32> = 9..=99;
 
 /// The major version that the tag of an image names, if it names one: `postgres:17.2-bookworm` names 17.
 pub fn major(image: &str) -> Option<u32> {
-    let tag = tag(image)?;
-    let digits = tag.find(|c: char| !c.is_ascii_digit()).map_or(tag, |end| &tag[..end]);
-    digits.parse().ok().filter(|major| MAJORS.contains(major))
+    let (major, _) = number(parts(image).1?)?;
+    Some(major).filter(|major| MAJORS.contains(major))
 }
 
 /// Major and minor version, where the tag names both: `postgres:17.2-bookworm` names 17.2.
 pub fn minor(image: &str) -> Option<(u32, u32)> {
-    let (tag, major) = (tag(image)?, major(image)?);
-    let rest = tag.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix('.')?;
-    let digits = rest.find(|c: char| !c.is_ascii_digit()).map_or(rest, |end| &rest[..end]);
-    Some((major, digits.parse().ok()?))
+    let (_, rest) = number(parts(image).1?)?;
+    Some((major(image)?, number(rest.strip_prefix('.')?)?.0))
 }
 
 /// Are both the same image but for registry and tag?
 pub fn is_alike(one: &str, other: &str) -> bool {
-    let name = |image: &str| image.split('@').next().and_then(|tagged| tagged.rsplit('/').next()?.split(':').next().map(str::to_owned));
-    name(one) == name(other)
+    parts(one).0 == parts(other).0
 }
 
-fn tag(image: &str) -> Option<&str> {
-    let tagged = image.split('@').next().unwrap_or_default();
-    Some(tagged.rsplit('/').next()?.split_once(':')?.1)
+/// The last name in a reference, and its tag.
+fn parts(image: &str) -> (&str, Option<&str>) {
+    let tagged = image.split_once('@').map_or(image, |(tagged, _)| tagged);
+    let last = tagged.rsplit_once('/').map_or(tagged, |(_, last)| last);
+    last.split_once(':').map_or((last, None), |(name, tag)| (name, Some(tag)))
+}
+
+/// The number that a text begins with, and what comes after it.
+fn number(text: &str) -> Option<(u32, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    Some((text[..end].parse().ok()?, &text[end..]))
 }
 
 #[cfg(test)]

@@ -49,4 +49,14 @@ impl Versions {
             assert_eq!(self.spec(space, name), expected, "{name}, {way}");
         }
     }
+
+    /// Deletes an object and creates it anew out of its export as v1alpha1: both versions show what they showed.
+    #[track_caller]
+    pub fn survives_its_export(&self, space: &Space, name: &str) {
+        let (before, old) = (self.spec(space, name), self.export(space, name));
+        space.kubectl(&["delete", &format!("{}/{name}", self.short), "--timeout=60s"]).ok();
+        space.kubectl_with(&["create", "--filename", "-"], &old.to_string()).ok();
+        assert_eq!(self.spec(space, name), before, "{name} as v1 after its export through v1alpha1");
+        assert_eq!(self.export(space, name)["spec"], old["spec"], "{name} as v1alpha1");
+    }
 }

@@ -1,17 +1,15 @@
 //! Pods, processes, the node's kubelet and settings that go and come under load: no acknowledged commit is lost.
 
 use super::load::{Load, two};
-use super::{Base, SOON};
-use crate::harness::{Space, bash, eventually_or, repository, shared};
+use super::{Base, SOON, bed, is_ready};
+use crate::harness::{Space, eventually_or, shared};
 use serde_json::json;
 
 #[track_caller]
 fn comes_back(base: &Base<'_>, pod: &str, before: &serde_json::Value) {
     let is_back = || {
         let now = base.space.object(&format!("pod/{pod}"));
-        let ready =
-            now["status"]["conditions"].as_array().into_iter().flatten().any(|one| one["type"] == "Ready" && one["status"] == "True");
-        now["metadata"]["uid"] != *before && ready
+        now["metadata"]["uid"] != *before && is_ready(&now)
     };
     eventually_or(SOON, is_back, || format!("{pod}: {:#}", base.thing.status()));
     base.thing.ready_within(SOON);
@@ -70,9 +68,7 @@ fn an_empty_volume_is_never_called_ready() {
     space.kubectl(&["delete", "pod/db-0", "--grace-period=5"]).ok();
     for _ in 0..30 {
         let pod = space.object("pod/db-0");
-        let ready =
-            pod["status"]["conditions"].as_array().into_iter().flatten().any(|one| one["type"] == "Ready" && one["status"] == "True");
-        assert!(!ready, "an empty database serves: {pod:#}");
+        assert!(!is_ready(&pod), "an empty database serves: {pod:#}");
         assert_ne!(base.thing.condition("Ready")["status"], "True");
         std::thread::sleep(std::time::Duration::from_secs(1));
     }
@@ -85,10 +81,9 @@ fn a_minute_without_the_kubelet_changes_nothing() {
     let space = Space::new("no-kubelet");
     let base = two(&space);
     let load = Load::on(&base);
-    let bed = repository().join("tests/cluster/bed");
-    bash(&format!("{} kubelet-stop", bed.display())).ok();
+    bed("kubelet-stop");
     std::thread::sleep(std::time::Duration::from_mins(1));
-    bash(&format!("{} kubelet-start", bed.display())).ok();
+    bed("kubelet-start");
     let is_back = || crate::harness::kubectl(&["wait", "--for=condition=Ready", "nodes", "--all", "--timeout=5s"]).code == 0;
     eventually_or(60, is_back, || "the node is not back".to_owned());
     load.goes_on(20);

@@ -7,7 +7,7 @@ mod load;
 mod losses;
 pub mod moves;
 
-use crate::harness::{Answer, Space, Thing, bash, eventually_or};
+use crate::harness::{Answer, Space, Thing, bash, eventually_or, repository};
 use serde_json::{Value, json};
 
 /// How long a server may take on a busy machine.
@@ -82,6 +82,18 @@ impl<'a> Base<'a> {
     fn goes(&self) {
         self.thing.kubectl("delete", &["--timeout=240s"]).ok();
     }
+}
+
+/// Runs the script of the test bed.
+#[track_caller]
+fn bed(arguments: &str) -> String {
+    bash(&format!("{} {arguments}", repository().join("tests/cluster/bed").display())).ok()
+}
+
+/// Does a pod say of itself that it is ready?
+fn is_ready(pod: &Value) -> bool {
+    let conditions = pod["status"]["conditions"].as_array();
+    conditions.into_iter().flatten().any(|one| one["type"] == "Ready" && one["status"] == "True")
 }
 
 fn decoded(value: &Value) -> String {

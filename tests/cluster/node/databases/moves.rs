@@ -2,16 +2,10 @@
 //! always somebody to read from.
 
 use super::load::Load;
-use super::{Base, SOON};
+use super::{Base, SOON, bed};
 use crate::harness::outage::NoOperator;
-use crate::harness::{Space, alone, bash, eventually_or, repository, shared};
+use crate::harness::{Space, alone, bash, eventually_or, shared};
 use serde_json::{Value, json};
-
-/// Runs the script of the test bed.
-#[track_caller]
-fn bed(arguments: &str) -> String {
-    bash(&format!("{} {arguments}", repository().join("tests/cluster/bed").display())).ok()
-}
 
 /// Builds an image of PostgreSQL, gives it to the node, and tells its name, which has its minor version.
 #[track_caller]
