@@ -30,11 +30,6 @@ pub fn release<K: Served>(object: &K::Object) -> Option<Order> {
     Some(Order::Own { patch: patch_of(object.meta().uid.as_deref(), changes) })
 }
 
-/// Is the finalizer of the kind on?
-pub fn is_held<K: Served>(object: &K::Object) -> bool {
-    place::<K>(object).is_some()
-}
-
 fn place<K: Served>(object: &K::Object) -> Option<usize> {
     let name = K::FINALIZER?;
     object.finalizers().iter().position(|finalizer| finalizer == name)

@@ -49,7 +49,7 @@ fn cases() -> Vec<(&'static str, Value)> {
         ("port", json!({ "port": 6432 })),
         ("restore-from", json!({ "restoreFrom": { "claimName": "older-backups", "file": "a" } })),
         ("restore-from-removed", json!({ "restoreFrom": null })),
-        ("size", json!({ "storage": { "size": "55G" } })),
+        ("size", json!({ "storage": { "size": "45G" } })),
     ]
 }
 

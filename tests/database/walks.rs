@@ -5,6 +5,7 @@ mod chances;
 mod cluster;
 mod foresight;
 mod life;
+mod mended;
 
 use life::{Life, path};
 use pointsman::kinds::database::Phase;

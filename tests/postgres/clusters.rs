@@ -279,6 +279,39 @@ fn another_password_in_the_secret_counts_from_the_next_start() {
 }
 
 #[test]
+fn a_replica_follows_with_another_password_without_a_start() {
+    let world = World::new();
+    let primary = world.primary();
+    ledger(&primary, 10);
+    let replica = world.serve(1);
+    primary.stop();
+    world.secret("server-secrets", "replication-verifier", &crate::world::verifier("another"));
+    world.secret("server-secrets", "replication-password", "another");
+    let primary = world.serve(0);
+    primary.sql("INSERT INTO ledger VALUES (11)");
+    // The probe asks every few seconds.
+    wait_for("it follows", || match (replica.ready(), replica.sql("SELECT count(*) FROM ledger").as_str()) {
+        (Ok(()), "11") => Ok(()),
+        other => Err(format!("{other:?}")),
+    });
+}
+
+#[test]
+fn a_replica_whose_claim_is_told_late_starts_again() {
+    let world = World::new();
+    let _primary = world.primary();
+    let replica = world.serve(1);
+    world.topology(&[("claim-1", "made-anew")]);
+    assert_eq!(replica.ready(), Ok(()));
+    assert!(world.marker(1).contains("claim=made-anew"), "{}", world.marker(1));
+    replica.stop();
+    world.serve(1).stop();
+    // Who does not follow is not believed.
+    world.topology(&[("claim-1", "of-somebody-else")]);
+    world.start(1).assert_refused("FOREIGN_CLAIM");
+}
+
+#[test]
 fn an_idle_primary_and_a_busy_one_have_ready_replicas_and_a_paused_one_is_not() {
     let world = World::new();
     let primary = world.primary();

@@ -50,7 +50,11 @@ pub const ROWS: &[Row] = &[
     Row { field: "spec.databaseName", why: FIXED_NAME, differs: |before, plan| good(before, plan, |plan| plan.database.clone()) },
     Row { field: "spec.port", why: FIXED_PORT, differs: |before, plan| good(before, plan, |plan| plan.port.to_string()) },
     Row { field: "spec.image", why: ANOTHER_MAJOR, differs: another_major },
-    Row { field: "spec.storage.size", why: SHRUNK, differs: |before, plan| shrunk(&before.data, &plan.storage.size) },
+    Row {
+        field: "spec.storage.size",
+        why: SHRUNK,
+        differs: |before, plan| shrunk(&before.data, before.ordered().map(|plan| &plan.storage), &plan.storage.size),
+    },
     Row {
         field: "spec.storage.storageClassName",
         why: FIXED_CLASS,
@@ -65,7 +69,10 @@ pub const ROWS: &[Row] = &[
     Row {
         field: "spec.backup.storage.size",
         why: SHRUNK_BACKUPS,
-        differs: |before, plan| shrunk(before.backups.as_slice(), &plan.backup.storage.size).filter(|_| !follows(before, plan)),
+        differs: |before, plan| {
+            let ordered = before.ordered().map(|plan| &plan.backup.storage);
+            shrunk(before.backups.as_slice(), ordered, &plan.backup.storage.size).filter(|_| !follows(before, plan))
+        },
     },
     Row {
         field: "spec.backup.storage.storageClassName",
@@ -110,14 +117,17 @@ fn another_major(before: &Before, wanted: &Plan) -> Difference {
     majors.filter(|(from, to)| from != to).map(|_| (from.clone(), to.clone()))
 }
 
-fn shrunk(volumes: &[Volume], wanted: &Size) -> Difference {
+/// Is less wanted than stands? Who has made a volume larger by hand has not asked for a smaller one.
+fn shrunk(volumes: &[Volume], ordered: Option<&Volume>, wanted: &Size) -> Difference {
     let largest = volumes.iter().map(|volume| &volume.size).max_by_key(|size| size.bytes)?;
-    (wanted.bytes < largest.bytes).then(|| (largest.to_string(), wanted.to_string()))
+    let asked = ordered.is_none_or(|ordered| wanted.bytes < ordered.size.bytes);
+    (asked && wanted.bytes < largest.bytes).then(|| (largest.to_string(), wanted.to_string()))
 }
 
 /// Is the size of the backups that of a server, which cannot be either? Then that alone is said: it may be all that was written.
 fn follows(before: &Before, wanted: &Plan) -> bool {
-    wanted.backup.storage.size == wanted.storage.size && shrunk(&before.data, &wanted.storage.size).is_some()
+    let ordered = before.ordered().map(|plan| &plan.storage);
+    wanted.backup.storage.size == wanted.storage.size && shrunk(&before.data, ordered, &wanted.storage.size).is_some()
 }
 
 /// Where a spec names no class, the cluster's default was taken, whichever it was then.

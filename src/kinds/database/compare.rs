@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::scene::Scene;
 use super::siblings::remembered;
 use super::words::Event;
-use super::{Database, change, facts, learning, names, needed, v1, work};
+use super::{Database, change, learning, names, needed, undone, v1, work};
 use crate::kinds::look::{Compared, Look};
 use crate::kinds::order::{ChildKind, ChildRef, Order};
 use crate::kinds::rendered::Rendered;
@@ -78,7 +78,7 @@ impl Compared for Database {
         let members = &scene.members;
         let counted = members.is_counted() || look.rested();
         let all = counted && members.ready() == look.replicas() && members.total() == look.replicas();
-        all && members.primary_is_ready() && !facts::is_undone(&scene)
+        all && members.primary_is_ready() && !undone::is_undone(&scene)
     }
 
     fn progress(look: &Look<'_, Self>) -> i32 {

@@ -41,7 +41,15 @@ pub fn fate(scene: &Scene<'_>) -> Fate {
 /// Is there a dump that holds all that was written: one since which no server has served for long?
 fn has_last_dump(scene: &Scene<'_>) -> bool {
     let taken = scene.more.snapshot.as_ref();
-    taken.is_some_and(|taken| no_servers(scene) || is_fresh(&taken.time, scene.look.seen.now))
+    taken.is_some_and(|taken| !serves(scene) || is_fresh(&taken.time, scene.look.seen.now))
+}
+
+/// May anybody write still? Servers that were told to go take no more, however long one of them hangs.
+pub fn serves(scene: &Scene<'_>) -> bool {
+    match scene.look.children.servers.ours() {
+        Some(set) => stays(set),
+        None => scene.members.pods().any(|(_, pod)| stays(pod)),
+    }
 }
 
 /// Is a dump of then still the last word on data that is being written to?

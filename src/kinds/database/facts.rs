@@ -7,12 +7,14 @@ use super::names::Work;
 use super::scene::Scene;
 use super::secrets::Loss;
 use super::siblings::Children;
+use super::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::words::{Event, Phase};
 use super::work::{self, Progress};
-use super::{Database, configuration, learning, readers, upkeep, v1};
+use super::{Database, learning, readers, upkeep, v1};
 use crate::kinds::Observation;
 use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::children::Slot;
+use crate::kinds::finalizer;
 use crate::kinds::intervention::{Intervention, about};
 use crate::kinds::look::Look;
 use crate::kinds::reason::Verb;
@@ -41,14 +43,14 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::SnapshotWanted, |scene| ending::fate(scene) == Fate::Snapshot),
     (Event::DeleteWanted, |scene| ending::fate(scene) == Fate::Delete),
     (Event::ChildrenGone, |scene| is_going(scene) && !is_left(scene)),
-    (Event::PauseRequested, |scene| is_set(&scene.look.seen.object, PAUSED)),
-    (Event::Resumed, |scene| !is_set(&scene.look.seen.object, PAUSED)),
+    (Event::PauseRequested, |scene| is_paused(scene)),
+    (Event::Resumed, |scene| !is_paused(scene)),
     (Event::SpecInvalid, |scene| scene.look.wanted.is_err()),
     (Event::PrimaryVolumeLost, |scene| scene.primary_volume_is_lost()),
     (Event::ChildConflict, |scene| scene.look.conflicts().next().is_some()),
     (Event::SpecRenewed, |scene| scene.question.is_some_and(|question| renewed(question, &scene.look.seen.object))),
     (Event::CredentialsLost, |scene| !credentials_lost(scene).is_empty()),
-    (Event::ReplicaDiverged, |scene| scene.members.diverged().is_some()),
+    (Event::ReplicaDiverged, |scene| scene.diverged().is_some()),
     (Event::SkipSnapshotAnswered, |scene| is_answered(scene, Verb::SkipSnapshot) && !ending::is_protected(scene)),
     (Event::KeepVolumesAnswered, |scene| is_answered(scene, Verb::KeepVolumes)),
     (Event::ResetPasswordsAnswered, |scene| is_answered(scene, Verb::ResetPasswords)),
@@ -68,7 +70,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::JobFailed, |scene| job(scene) == Some(Event::JobFailed)),
     (Event::JobDone, |scene| job(scene) == Some(Event::JobDone)),
     (Event::NeverRestored, |scene| was_never_restored(scene)),
-    (Event::NeverInitialized, |scene| scene.primary_is_as_wanted() && scene.more.initialized.is_none() && !scene.look.refused()),
+    (Event::NeverInitialized, |scene| scene.primary_is_as_wanted() && was_never_initialized(scene) && !scene.look.refused()),
     (Event::AllReady, |scene| scene.look.settled),
     (Event::NeverReady, |scene| was_never_ready(scene)),
     (Event::ImageChanged, |scene| is_raised(scene, Event::ImageChanged)),
@@ -106,13 +108,18 @@ fn is_answered(scene: &Scene<'_>, verb: Verb) -> bool {
     scene.question.is_some_and(|question| question.answered(verb, said))
 }
 
+/// Is the object set aside? While the primary moves nobody takes writes: a pause waits for that.
+fn is_paused(scene: &Scene<'_>) -> bool {
+    is_set(&scene.look.seen.object, PAUSED) && !scene.members.is_moving()
+}
+
 /// Does the way from what was ordered to the target raise it?
 fn is_raised(scene: &Scene<'_>, event: Event) -> bool {
     scene.look.changes.contains(&event)
 }
 
 fn renewed(question: &Intervention, object: &v1::Database) -> bool {
-    object.meta().generation.unwrap_or_default() > question.generation && question.about != about(&super::more::KeptSpec::from(object))
+    object.meta().generation.unwrap_or_default() > question.generation && question.about != about(&super::kept::KeptSpec::from(object))
 }
 
 /// Were the pods never all ready?
@@ -153,7 +160,7 @@ fn is_unprobed(scene: &Scene<'_>) -> bool {
 }
 
 /// Claims of servers that are smaller than the target wants them; those that no server uses may be as they are.
-fn small_claims<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a PersistentVolumeClaim> {
+pub fn small_claims<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a PersistentVolumeClaim> {
     let size = scene.look.target.as_ref().map(|target| &target.storage.size);
     let used = scene.look.target.as_ref().map_or(0, |target| scene.count(target));
     let claims = scene.look.children.claims.iter().zip(0..used).filter_map(|(slot, _)| slot.ours());
@@ -189,7 +196,8 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
 
 /// Does something differ that serves nobody at once?
 fn auxiliaries_drifted(scene: &Scene<'_>) -> bool {
-    scene.look.target.as_ref().is_some_and(|target| !upkeep::orders(scene, target).is_empty())
+    let drifted = |target| !upkeep::orders(scene, target).is_empty();
+    finalizer::hold::<Database>(&scene.look.seen.object).is_some() || scene.look.target.as_ref().is_some_and(drifted)
 }
 
 /// Is the state's time over? Where a Job is waited for, nothing else is ordered that could be late.
@@ -198,50 +206,17 @@ fn is_overdue(scene: &Scene<'_>) -> bool {
     scene.look.is_overdue() || waits && scene.look.late()
 }
 
-fn was_never_restored(scene: &Scene<'_>) -> bool {
-    let asked = scene.look.target.as_ref().is_some_and(|target| target.restore_from.is_some());
-    asked && was_never_ready(scene) && scene.more.restored.is_none() && scene.primary_is_as_wanted()
-}
-
-fn lacks_extensions(scene: &Scene<'_>) -> bool {
-    let made = scene.more.initialized.as_ref().filter(|_| scene.primary_is_as_wanted());
-    let wanted = scene.look.target.as_ref().map(|target| &target.extensions);
-    made.zip(wanted).is_some_and(|(made, wanted)| wanted.iter().any(|name| !made.extensions.contains(name)))
-}
-
 /// Has the primary to be another pod: since its own is to go, since nobody is it just now, or since the one that takes over
 /// serves as a replica still?
 pub fn is_switchover_wanted(scene: &Scene<'_>) -> bool {
     let Some(told) = scene.members.told().filter(|_| !was_never_ready(scene)) else { return false };
-    let goes = |primary: u32| scene.look.target.as_ref().is_some_and(|target| primary >= target.replicas.unsigned_abs());
+    let goes =
+        |primary: u32| !is_going(scene) && scene.look.target.as_ref().is_some_and(|target| primary >= target.replicas.unsigned_abs());
     let served = |primary: u32| scene.members.pod(primary).is_some_and(Members::is_labelled);
     told.primary.is_none_or(|primary| goes(primary) || served(primary))
 }
 
 /// Is there a reader who is not led to a server that serves readers?
-fn is_misleading(scene: &Scene<'_>) -> bool {
+pub fn is_misleading(scene: &Scene<'_>) -> bool {
     scene.look.target.as_ref().is_some_and(|target| !readers::orders(scene, target).is_empty())
-}
-
-/// Has every server read the settings that are reloaded, as the target wants them?
-fn has_read_settings(scene: &Scene<'_>) -> bool {
-    let Some(target) = &scene.look.target else { return true };
-    let mark = configuration::mark(target, &learning::learned(scene.more, target));
-    scene.more.settings.as_ref().is_some_and(|settings| settings.mark == mark && settings.read)
-}
-
-/// Is something not done that the target wants, beside what the children themselves say?
-pub fn is_undone(scene: &Scene<'_>) -> bool {
-    scene.more.initialized.is_none()
-        || lacks_extensions(scene)
-        || was_never_restored(scene)
-        || scene.more.reset_time.is_some()
-        || is_switchover_wanted(scene)
-        || scene.going_claims().next().is_some()
-        || is_misleading(scene)
-        || scene.starts_otherwise()
-        || !has_read_settings(scene)
-        || scene.members.outdated().next().is_some()
-        || small_claims(scene).next().is_some()
-        || !credentials_lost(scene).is_empty()
 }

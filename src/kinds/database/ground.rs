@@ -25,11 +25,18 @@ impl Ground {
         let classes = children.classes.found().map(Vec::as_slice).unwrap_or_default();
         let fixed = classes.iter().filter(|class| class.allow_volume_expansion != Some(true));
         Ground {
-            data: children.claims.iter().filter_map(Slot::ours).filter_map(wanted).collect(),
-            backups: children.backups.ours().and_then(wanted),
+            data: children.claims.iter().filter_map(Slot::ours).filter_map(standing).collect(),
+            backups: children.backups.ours().and_then(standing),
             fixed: fixed.map(|class| class.name_any()).collect(),
         }
     }
+}
+
+/// What stands of a claim: what it asks for, and no more than it has got.
+fn standing(claim: &PersistentVolumeClaim) -> Option<Volume> {
+    let asked = wanted(claim)?;
+    let granted = granted(claim).filter(|granted| granted.bytes < asked.size.bytes);
+    Some(Volume { size: granted.unwrap_or(asked.size), ..asked })
 }
 
 /// What a claim asks for.

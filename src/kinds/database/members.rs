@@ -42,6 +42,11 @@ impl<'a> Members<'a> {
         self.told()?.primary
     }
 
+    /// Is nobody named while the primary moves?
+    pub fn is_moving(&self) -> bool {
+        self.told().is_some_and(|told| told.primary.is_none() && told.fenced.is_some())
+    }
+
     /// Every pod, by its ordinal.
     pub fn pods(&self) -> impl Iterator<Item = (u32, &'a Pod)> {
         self.pods.iter().map(|(ordinal, pod)| (*ordinal, *pod))
@@ -99,10 +104,11 @@ impl<'a> Members<'a> {
         self.pods.keys().copied().filter(|ordinal| self.is_outdated(*ordinal))
     }
 
-    /// The outdated pod whose turn it is: a broken one first, the primary last, and none while another is away.
+    /// The outdated pod whose turn it is: a broken one first, the primary last, and none while another is away, or was not made
+    /// again yet.
     pub fn next_to_restart(&self) -> Option<(u32, &'a Pod)> {
-        let away = self.pods.iter().any(|(ordinal, pod)| !is_ready(pod) && !self.is_outdated(*ordinal));
-        if away {
+        let wanted = self.workload.and_then(|set| set.spec.as_ref()?.replicas).unwrap_or_default().unsigned_abs();
+        if (0..wanted).any(|ordinal| !self.is_ready(ordinal) && !self.is_outdated(ordinal)) {
             return None;
         }
         let turn = |ordinal: &u32| (self.is_ready(*ordinal), self.primary() == Some(*ordinal), std::cmp::Reverse(*ordinal));
@@ -125,9 +131,10 @@ impl<'a> Members<'a> {
         refusal(&now.or_else(|| server.last_state.as_ref().and_then(ended))?)
     }
 
-    /// The replica whose volume holds what the primary lacks, in its own words.
-    pub fn diverged(&self) -> Option<(u32, String)> {
-        let mut said = self.pods.keys().filter_map(|ordinal| Some((*ordinal, self.refusal(*ordinal)?)));
+    /// The replica whose volume holds what the primary lacks, in its own words; `retried` is the uid of one that is tried again.
+    pub fn diverged(&self, retried: Option<&str>) -> Option<(u32, String)> {
+        let stays = |pod: &Pod| pod.metadata.deletion_timestamp.is_none() && pod.metadata.uid.as_deref() != retried;
+        let mut said = self.pods().filter(|(_, pod)| stays(pod)).filter_map(|(ordinal, _)| Some((ordinal, self.refusal(ordinal)?)));
         said.find(|(_, (word, _))| matches!(word, Word::Ahead | Word::Diverged)).map(|(ordinal, (_, sentence))| (ordinal, sentence))
     }
 

@@ -1,12 +1,10 @@
-//! What only a Database's status says, and the spec as a status keeps it.
+//! What only a Database's status says.
 
-use super::v1::{Database, DatabaseSpec};
-use crate::kinds::status::{Kept, Status};
+use super::kept::KeptSpec;
+use crate::kinds::status::Status;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The status of a Database.
@@ -48,7 +46,11 @@ pub struct More {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Taken")]
     pub restored: Option<Taken>,
-    /// What was made in the database for its users.
+    /// The name of the database that was made, or brought back, for its users.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = super::fields::DATABASE_NAME_LENGTH))]
+    pub database: Option<String>,
+    /// What was made in it for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Initialized")]
     pub initialized: Option<Initialized>,
@@ -56,6 +58,10 @@ pub struct More {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Reloaded")]
     pub settings: Option<Reloaded>,
+    /// The uid of the pod of a replica that had diverged, which a person has had tried again: what it said counts no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 64))]
+    pub retried: Option<String>,
     /// When a person has allowed new passwords that the primary has not learnt yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time")]
@@ -185,6 +191,14 @@ pub struct BackupTimes {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time")]
     pub last_failure: Option<Time>,
+    /// The schedule as it stands, with its time zone; nothing while it asks for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 256))]
+    pub schedule: Option<String>,
+    /// Since when it stands so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Time")]
+    pub since: Option<Time>,
     /// When the schedule asks for the next one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time")]
@@ -197,37 +211,4 @@ pub struct Binding {
     /// Its name; it is in the same namespace.
     #[schemars(length(max = 253))]
     pub name: String,
-}
-
-/// A spec as the status keeps it: the shape of v1 without its bounds, since it was judged before.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct KeptSpec(pub DatabaseSpec);
-
-impl From<&Database> for KeptSpec {
-    fn from(object: &Database) -> Self {
-        KeptSpec(object.spec.clone())
-    }
-}
-
-impl Kept for KeptSpec {
-    type Machine = super::Database;
-    type More = More;
-}
-
-impl JsonSchema for KeptSpec {
-    fn schema_name() -> Cow<'static, str> {
-        "KeptSpec".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let free = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
-        let count = json!({ "type": "integer", "format": "int32" });
-        // Its rules compare these two with what was good, and a rule wants to know how long a text can be.
-        let name = json!({ "type": "string", "maxLength": super::fields::DATABASE_NAME_LENGTH });
-        json_schema!({ "type": "object", "properties": {
-            "databaseName": name, "port": count, "image": { "type": "string" }, "replicas": count, "storage": free, "parameters": free,
-            "extensions": { "type": "array", "items": free }, "backup": free, "restoreFrom": free, "deletionPolicy": { "type": "string" },
-            "service": free, "resources": free, "podTemplate": free,
-        } })
-    }
 }

@@ -12,7 +12,7 @@ use crate::kinds::look::Conflict;
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
 use crate::kinds::rendered::{OWNER_UID, Rendered};
 use crate::kinds::workload::apply_workload;
-use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
+use json_patch::{PatchOperation, ReplaceOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::{Resource, ResourceExt};
@@ -25,6 +25,7 @@ pub fn children(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         return Vec::new();
     }
     let mut orders = passwords(scene, target);
+    orders.extend(binding(scene, target));
     orders.extend(settings(scene, target));
     orders.extend(volumes(scene, target));
     orders.extend(addresses(scene, target));
@@ -36,6 +37,15 @@ pub fn children(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         orders.extend(workload(scene, target));
     }
     orders
+}
+
+/// Where applications connect to, as long as it can still be mended; the password stays.
+fn binding(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
+    let children = &scene.look.children;
+    let (live, credentials) = children.application.ours().zip(children.credentials.as_ref().ok())?;
+    let Rendered { child, object } = secrets::application(&scene.look.seen.object, target, credentials);
+    let differs = object["data"] != json!(live.data);
+    (differs && facts::was_never_ready(scene)).then(|| Order::Apply { child, object, uid: live.uid(), whole: false })
 }
 
 /// The passwords: made once, where there was never a server that knows any.
@@ -92,17 +102,21 @@ fn volumes(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let dumps = claims::backups(object, target);
     match &children.backups {
         Slot::Free if target.keeps_dumps() => orders.push(creation(dumps)),
-        Slot::Adopted { uid } => orders.push(relabelled(dumps.child, uid, object)),
-        Slot::Free | Slot::Ours(_) | Slot::Unlabelled { .. } | Slot::Foreign { .. } => {}
+        Slot::Adopted { uid } | Slot::Unlabelled { uid, .. } => orders.push(relabelled(dumps, uid, object)),
+        Slot::Free | Slot::Ours(_) | Slot::Foreign { .. } => {}
     }
     orders
 }
 
-/// A claim of dumps that an earlier object of this name has left, as this one's.
-fn relabelled(child: ChildRef, uid: &str, object: &super::v1::Database) -> Order {
-    let path = PointerBuf::from_tokens(["metadata", "labels", OWNER_UID]);
-    let owner = PatchOperation::Add(AddOperation { path, value: json!(object.uid()) });
-    Order::Patch { child, patch: patch_of(Some(uid), [owner]) }
+/// A claim of dumps that an earlier object of this name has left, or that a hand has made around its volume, as this one's:
+/// its labels alone, whichever it has.
+fn relabelled(dumps: Rendered, uid: &str, object: &super::v1::Database) -> Order {
+    let Rendered { child, object: mut claim } = dumps;
+    let mut labels = claim["metadata"]["labels"].take();
+    labels[OWNER_UID] = json!(object.uid());
+    let metadata = json!({ "name": claim["metadata"]["name"], "namespace": claim["metadata"]["namespace"], "labels": labels });
+    let labelled = json!({ "apiVersion": claim["apiVersion"], "kind": claim["kind"], "metadata": metadata });
+    Order::Apply { child, object: labelled, uid: Some(uid.to_owned()), whole: false }
 }
 
 /// Services and the budget.

@@ -35,17 +35,19 @@ pub fn of(effect: Effect, seen: &Observation<Database>) -> Vec<Order> {
         Effect::ApplyAuxiliaries => target().map(|target| upkeep::orders(&scene, target)).unwrap_or_default(),
         Effect::StartJob => job(&scene),
         Effect::ExpandClaims => target().map(|target| needed::growths(&scene, target)).unwrap_or_default(),
-        Effect::ResetPasswords => target().map(|target| passwords(&scene, target)).unwrap_or_default(),
-        Effect::SwitchPrimary => {
-            let steps = target().map(|target| switch(&scene, target)).unwrap_or_default();
-            if steps.is_empty() { look.missing.clone() } else { steps }
-        }
+        Effect::ResetPasswords => target().map(|target| or_what_is_missing(&look, passwords(&scene, target))).unwrap_or_default(),
+        Effect::SwitchPrimary => target().map(|target| moves(&scene, target)).unwrap_or_default(),
         Effect::RestartNextPod => renewal(&scene).into_iter().collect(),
         Effect::DeleteWaitingPods => tried_afresh(&scene),
         Effect::DeleteWorkloads => ending::workloads(&scene),
         Effect::DeleteVolumes => ending::volumes(&scene),
         Effect::ReleaseFinalizer => finalizer::release::<Database>(&seen.object).into_iter().collect(),
     }
+}
+
+/// The next steps; while there is none, they wait for a server, and what it may be waiting for is made.
+fn or_what_is_missing(look: &Look<'_, Database>, steps: Vec<Order>) -> Vec<Order> {
+    if steps.is_empty() { look.missing.clone() } else { steps }
 }
 
 /// The Job of the state, and what it cannot run without.
@@ -110,12 +112,23 @@ fn written(slot: &Slot<Secret>, rendered: Rendered) -> Order {
     }
 }
 
+/// The next step of a move; while there is none, who is to follow is shown to readers too.
+fn moves(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    let steps = switch(scene, target);
+    if !steps.is_empty() {
+        return steps;
+    }
+    readers::orders(scene, target).into_iter().chain(or_what_is_missing(scene.look, steps)).collect()
+}
+
 /// Moves the primary, a step at a time: nobody is named; the old one's server has said that it ended cleanly; another is named;
 /// and its pod is made anew.
 fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let Some(told) = scene.members.told() else { return Vec::new() };
     let Some(uid) = scene.look.children.topology.uid() else { return Vec::new() };
-    let heir = || (0..target.replicas.unsigned_abs()).find(|ordinal| told.fenced != Some(*ordinal) && scene.members.is_ready(*ordinal));
+    // One that readers are not led to yet would not be made anew, and only a start makes a primary.
+    let follows = |ordinal: u32| scene.members.is_ready(ordinal) && scene.members.pod(ordinal).is_some_and(Members::is_labelled);
+    let heir = || (0..target.replicas.unsigned_abs()).find(|ordinal| told.fenced != Some(*ordinal) && follows(*ordinal));
     let told_next = |next| vec![needed::told_otherwise(told, &next, scene, &uid)];
     let handed_over = || heir().map(|heir| told_next(told.clone().handed_over(heir))).unwrap_or_default();
     match (told.primary, told.fenced) {
@@ -128,7 +141,8 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         (Some(primary), _) if !scene.members.is_ready(primary) => Vec::new(),
         (Some(_), _) => heir().map(|_| told_next(told.clone().fenced())).unwrap_or_default(),
         (None, Some(old)) => match (scene.members.pod(old), scene.members.ended(old)) {
-            (Some(_), Some(Word::Fenced)) => handed_over(),
+            // Where nobody can take over any more it is named again, and serves.
+            (Some(_), Some(Word::Fenced)) => told_next(told.clone().handed_over(heir().unwrap_or(old))),
             // What it wrote last may be nowhere else: it is named again, and goes cleanly the next time.
             (Some(_), Some(Word::Unclean)) => told_next(told.clone().handed_over(old)),
             (Some(pod), _) => is_old(scene, pod).then(|| spared(scene, old, pod)).flatten().into_iter().collect(),

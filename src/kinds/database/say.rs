@@ -68,8 +68,10 @@ fn backups(look: &Look<'_, Database>, status: &DatabaseStatus) -> (bool, &'stati
     let Some(schedule) = backup.schedule.as_ref().filter(|_| !backup.suspend) else {
         return (true, "NoSchedule", "no backup is made on a schedule".to_owned());
     };
-    let last = status.more.backup.as_ref().and_then(|backup| backup.last_success.as_ref()).map(|time| time.0);
-    let since = last.or(look.seen.object.creation_timestamp().map(|made| made.0)).unwrap_or(look.seen.now);
+    let times = status.more.backup.as_ref();
+    let last = times.and_then(|times| times.last_success.as_ref()).map(|time| time.0);
+    let stands = times.and_then(|times| times.since.as_ref()).map(|time| time.0);
+    let since = last.max(stands).unwrap_or(look.seen.now);
     let missed = schedule.next(since).and_then(|first| schedule.next(first)).is_some_and(|second| look.seen.now > second + LATE);
     match (missed, last) {
         (false, _) => (true, "OnSchedule", "backups are made when they are to be".to_owned()),

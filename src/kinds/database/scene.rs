@@ -43,6 +43,11 @@ impl<'a> Scene<'a> {
         Scene { look, more, members, question: question::<Database>(object) }
     }
 
+    /// The replica whose volume holds what the primary lacks, in its own words; one that is tried again has said nothing yet.
+    pub fn diverged(&self) -> Option<(u32, String)> {
+        self.members.diverged(self.more.retried.as_deref())
+    }
+
     /// The state that the status claims.
     pub fn phase(&self) -> Phase {
         self.look.seen.object.status().map_or(Phase::Pending, Status::phase)

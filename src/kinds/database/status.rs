@@ -1,12 +1,13 @@
 //! What the status remembers of a Database, and where it is found.
 
-use super::more::{BackupTimes, Binding, KeptSpec, LastWord, More, Reloaded};
+use super::kept::KeptSpec;
+use super::more::{BackupTimes, Binding, LastWord, More, Reloaded};
 use super::outcome::{self, Outcome};
 use super::plan::Plan;
 use super::scene::{Scene, record};
 use super::words::{Effect, Event, Phase};
 use super::work::{self, Progress};
-use super::{Database, configuration, learning, names};
+use super::{Database, configuration, ending, learning, names};
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::passage::Remembered;
@@ -64,22 +65,31 @@ impl Remembered for Database {
         match step.cause() {
             Some(Event::JobDone) => learn(more, look, step.from()),
             Some(Event::ResetPasswordsAnswered) => more.reset_time = Some(Time(look.seen.now)),
-            // The servers serve on: what they write from now on is in no dump.
-            Some(Event::Protected) => more.snapshot = None,
+            // Where the servers serve on, what they write from now on is in no dump.
+            Some(Event::Protected) if ending::serves(&scene) => more.snapshot = None,
             Some(Event::KeepVolumesAnswered) => more.last_word = Some(LastWord::KeepVolumes),
             Some(Event::SkipSnapshotAnswered) => more.last_word = Some(LastWord::SkipSnapshot),
-            Some(Event::RetryAnswered) if status.intervention.as_ref().is_some_and(|asked| asked.reason == Reason::ProbeFailed) => {
-                if let Ok(wanted) = &look.wanted {
-                    learning::forget(more, wanted);
-                }
-            }
+            Some(Event::RetryAnswered) => try_again(more, &scene, status.intervention.as_ref().map(|asked| asked.reason)),
             _ => {}
         }
+        more.retried = more.retried.take().filter(|uid| scene.members.pods().any(|(_, pod)| pod.metadata.uid.as_ref() == Some(uid)));
         more.settings = reloaded(&scene, more.settings.take());
         if has_learnt_passwords(&scene) {
             // The application's own is told by the Job that makes its role.
             (more.reset_time, more.initialized) = (None, None);
         }
+    }
+}
+
+/// Forgets what the question was about, so that it is found out anew.
+fn try_again(more: &mut More, scene: &Scene<'_>, asked: Option<Reason>) {
+    match (asked, &scene.look.wanted) {
+        (Some(Reason::ProbeFailed), Ok(wanted)) => learning::forget(more, wanted),
+        (Some(Reason::ReplicaDiverged), _) => {
+            let pod = scene.diverged().and_then(|(ordinal, _)| scene.members.pod(ordinal));
+            more.retried = pod.and_then(ResourceExt::uid);
+        }
+        _ => {}
     }
 }
 
@@ -93,9 +103,13 @@ fn learn(more: &mut More, look: &Look<'_, Database>, phase: Phase) {
             let plans: Vec<&Plan> = known.into_iter().chain([wanted]).flatten().collect();
             learning::remember(more, probed, &plans);
         }
-        Ok(Outcome::Restored(taken)) => more.restored = Some(taken),
+        Ok(Outcome::Restored(taken)) => {
+            more.restored = Some(taken);
+            more.database = look.target.as_ref().map(|target| target.database.clone());
+        }
         Ok(Outcome::Initialized(made, identifier)) => {
             more.initialized = Some(made);
+            more.database = look.target.as_ref().map(|target| target.database.clone());
             more.system.get_or_insert_default().identifier = Some(identifier);
         }
         Ok(Outcome::Taken(taken)) => more.snapshot = Some(taken),
@@ -139,6 +153,9 @@ fn backups(look: &Look<'_, Database>, target: &Plan, before: Option<BackupTimes>
     let failure = made().filter_map(work::failed_at).chain(before.last_failure).max();
     let schedule = target.backup.schedule.as_ref().filter(|_| !target.backup.suspend);
     let next = schedule.and_then(|schedule| schedule.next(look.seen.now)).map(Time);
-    let times = BackupTimes { last_success: success, last_failure: failure, next_time: next };
+    let schedule = schedule.map(|schedule| format!("{} {}", schedule.line(), schedule.zone()));
+    // What was missed under another schedule is not this one's.
+    let since = before.since.filter(|_| before.schedule == schedule).or(Some(Time(look.seen.now))).filter(|_| schedule.is_some());
+    let times = BackupTimes { last_success: success, last_failure: failure, schedule, since, next_time: next };
     (times != BackupTimes::default()).then_some(times)
 }

@@ -45,7 +45,7 @@ pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
         Reason::PrimaryVolumeLost => volume_lost(&scene).into_iter().collect(),
         Reason::ReplicaDiverged => {
             let words = |(ordinal, sentence): (u32, String)| quote("Pod", &names::pod(&owner, ordinal), &sentence);
-            scene.members.diverged().map(words).into_iter().collect()
+            scene.diverged().map(words).into_iter().collect()
         }
         Reason::ProbeFailed => probe(look, &scene),
         Reason::InitJobFailed => job(look, Phase::Initializing),

@@ -1,7 +1,7 @@
 //! What the operator costs where there is nothing to do.
 
 use super::turns::{process_of, replicas, two_ready};
-use crate::harness::{alone, eventually, kubectl, operator};
+use crate::harness::{alone, eventually, kubectl, nobody_elses, operator};
 use serde_json::Value;
 
 const MB: f64 = 1e6;
@@ -22,7 +22,7 @@ fn an_image_and_an_idle_replica_are_small() {
     let _turn = alone();
     operator(&["restart"]);
     two_ready();
-    eventually(60, "there is no object", || kubectl(&["get", "mc", "--all-namespaces", "--output=name"]).ok().is_empty());
+    nobody_elses();
     let pod: Value =
         serde_json::from_str(&kubectl(&["--namespace", "pointsman-system", "get", "deployment", "pointsman", "--output=json"]).ok())
             .unwrap();

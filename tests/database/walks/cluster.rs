@@ -33,8 +33,14 @@ pub struct Cluster {
     pub away: BTreeSet<u32>,
     /// Does a primary that ends do so by a crash, until it has run again?
     pub crashed: bool,
-    /// Do volumes grow?
+    /// May volumes of the class grow?
     pub expands: bool,
+    /// Do volumes that may grow stay as they are?
+    pub stuck: bool,
+    /// May no pod be made, as where a quota is used up?
+    pub full: bool,
+    /// Do pods that are told to go stay, as on a node that answers nobody?
+    pub hangs: bool,
     /// Every order that was carried out, in short.
     pub done: Vec<String>,
     serial: i64,
@@ -51,6 +57,9 @@ impl Cluster {
             away: BTreeSet::new(),
             crashed: false,
             expands: true,
+            stuck: false,
+            full: false,
+            hangs: false,
             done: Vec::new(),
             serial: 0,
         };
@@ -94,12 +103,24 @@ impl Cluster {
         }
     }
 
+    /// The nodes answer again: what was told to go goes.
+    pub fn lets_go(&mut self) {
+        self.hangs = false;
+        self.things.retain(|_, thing| thing["metadata"]["deletionTimestamp"].is_null());
+    }
+
     /// Removes one thing by hand; what it owns goes after it.
     pub fn remove(&mut self, kind: ChildKind, name: &str) {
         self.things.remove(&(kind, name.to_owned())).expect("a thing to remove");
         let owner = if kind == ChildKind::StatefulSet { ("test/set", json!("yes")) } else { ("batch.kubernetes.io/job-name", json!(name)) };
         if [ChildKind::StatefulSet, ChildKind::Job].contains(&kind) {
-            self.things.retain(|_, thing| thing["metadata"]["labels"][owner.0] != owner.1);
+            let hangs = self.hangs;
+            self.things.retain(|_, thing| hangs || thing["metadata"]["labels"][owner.0] != owner.1);
+        }
+        if self.hangs {
+            let now = json!(self.now.to_string());
+            let left = self.things.values_mut().filter(|thing| thing["metadata"]["labels"][owner.0] == owner.1);
+            left.for_each(|thing| thing["metadata"]["deletionTimestamp"] = now.clone());
         }
     }
 
@@ -190,13 +211,13 @@ impl Cluster {
     pub fn settles(&mut self) {
         self.now += jiff::SignedDuration::from_secs(1);
         for name in self.names(ChildKind::PersistentVolumeClaim) {
-            let expands = self.expands;
+            let grows = self.expands && !self.stuck;
             let claim = self.things.get_mut(&(ChildKind::PersistentVolumeClaim, name)).expect("a claim");
             let class = claim["spec"]["storageClassName"].take();
             claim["spec"]["storageClassName"] = if class.is_null() { json!("standard") } else { class };
             if claim["spec"]["storageClassName"] == json!("no-such") {
                 claim["status"] = json!({ "phase": "Pending" });
-            } else if claim["status"].is_null() || expands {
+            } else if claim["status"].is_null() || grows {
                 let size = claim["spec"]["resources"]["requests"]["storage"].clone();
                 claim["status"] = json!({ "phase": "Bound", "capacity": { "storage": size } });
             }
@@ -226,6 +247,9 @@ impl Cluster {
                     self.insert(&ChildRef { kind: ChildKind::PersistentVolumeClaim, name: claim }, &made);
                 }
                 if self.get(ChildKind::Pod, &pod).is_none() {
+                    if self.full {
+                        continue;
+                    }
                     let mut labels = set["spec"]["template"]["metadata"]["labels"].clone();
                     labels["controller-revision-hash"] = json!(revision);
                     labels["test/set"] = json!("yes");

@@ -1,7 +1,7 @@
 //! From a user's delete to the finalizer's end. No edit is taken here.
 
 use super::{Effect, Effects, Event, Outcome, Phase, Super, Transition, act, go};
-use Effect::{DeleteVolumes, DeleteWorkloads, ReleaseFinalizer, StartJob};
+use Effect::{DeleteVolumes, DeleteWorkloads, ReleaseFinalizer, ResetPasswords, StartJob, SwitchPrimary};
 
 pub(super) fn deleting(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
@@ -18,6 +18,9 @@ pub(super) fn snapshotting(event: Event, effects: &mut Effects) -> Outcome<Phase
     match event {
         Event::JobDone => Transition(Phase::Deleting),
         Event::JobFailed | Event::DeadlinePassed => Transition(Phase::RemovalBlocked),
+        // What was begun is ended first: a dump is taken of a primary, with the password that it knows.
+        Event::ResetAllowed => act(&[ResetPasswords], effects),
+        Event::SwitchoverWanted => act(&[SwitchPrimary], effects),
         Event::JobMissing => act(&[StartJob], effects),
         _ => Super,
     }

@@ -41,6 +41,13 @@ give_up_when_lost() {
     esac
 }
 
+# A claim that was made anew while its pod cloned is learnt of later: who follows is on the right volume.
+mark_claim() {
+    read_marker
+    [[ $marked_role == replica && $marked_epoch == "$epoch" && $marked_claim != "$claim" ]] || return 0
+    write_marker replica "$marked_systemid"
+}
+
 read_topology
 row=$(ask_here -c "SELECT pg_is_in_recovery(), extract(epoch FROM pg_postmaster_start_time()),
     current_setting('pointsman.generation', true)") || not_ready "does not answer"
@@ -59,10 +66,13 @@ row=$(ask_here -c "SELECT pg_is_wal_replay_paused(), coalesce((SELECT status = '
 IFS='|' read -r paused near streaming timeline least at <<<"$row"
 [[ $paused == f ]] || not_ready "has paused"
 if [[ $near == t ]]; then
+    mark_claim
     echo "$started" >"$RUN/caught-up"
     exit 0
 fi
 [[ $streaming == 1 ]] && not_ready "is more than $BEHIND bytes behind"
+# The passwords may be new ones.
+if [[ -s $SECRETS/replication-password ]]; then write_passfile "$REPLICATION_ROLE" replication-password; fi
 if answers "$POINTSMAN_PRIMARY"; then
     ((timeline == 0)) || give_up_when_lost "$timeline" "$least" "$at"
     not_ready "does not stream"

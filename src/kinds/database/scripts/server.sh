@@ -7,15 +7,19 @@ PASSFILE=$RUN/passfile
 SOCKET=$RUN
 SSLMODE=${PGSSLMODE:-prefer}
 
-# write_passfile ROLE KEY: libpq ignores a file that the group may read, and a mounted Secret is one.
+# write_passfile ROLE KEY: libpq ignores a file that the group may read, and a mounted Secret is one. It reads it at each
+# connection: a password that was changed meanwhile counts from then on.
 write_passfile() {
-    local password
+    local password line
     password=$(<"$SECRETS/$2")
     password=${password//\\/\\\\}
     password=${password//:/\\:}
-    (umask 077 && printf '*:*:*:%s:%s\n' "$1" "$password" >"$PASSFILE.new")
-    mv "$PASSFILE.new" "$PASSFILE"
+    printf -v line '*:*:*:%s:%s' "$1" "$password"
     export PGPASSFILE=$PASSFILE
+    if [[ ! -f $PASSFILE || $(<"$PASSFILE") != "$line" ]]; then
+        (umask 077 && printf '%s\n' "$line" >"$PASSFILE.new")
+        mv "$PASSFILE.new" "$PASSFILE"
+    fi
 }
 
 # connection HOST [MORE]: without the password, so that it may stand on a command line.

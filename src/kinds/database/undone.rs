@@ -1,0 +1,53 @@
+//! What the target wants of the data, and is not done yet.
+
+use super::facts::{credentials_lost, is_misleading, is_switchover_wanted, small_claims, was_never_ready};
+use super::scene::Scene;
+use super::{configuration, learning};
+
+/// Is something not done that the target wants, beside what the children themselves say?
+pub fn is_undone(scene: &Scene<'_>) -> bool {
+    was_never_initialized(scene)
+        || lacks_extensions(scene)
+        || was_never_restored(scene)
+        || scene.more.reset_time.is_some()
+        || is_switchover_wanted(scene)
+        || scene.going_claims().next().is_some()
+        || is_misleading(scene)
+        || scene.starts_otherwise()
+        || !has_read_settings(scene)
+        || scene.members.outdated().next().is_some()
+        || small_claims(scene).next().is_some()
+        || !credentials_lost(scene).is_empty()
+}
+
+/// Is a dump to be brought back that was not?
+pub fn was_never_restored(scene: &Scene<'_>) -> bool {
+    let asked = scene.look.target.as_ref().is_some_and(|target| target.restore_from.is_some());
+    let never = scene.more.restored.is_none() || is_misnamed(scene);
+    asked && never && was_never_ready(scene) && scene.primary_is_as_wanted()
+}
+
+/// Is there no database of this name yet?
+pub fn was_never_initialized(scene: &Scene<'_>) -> bool {
+    scene.more.initialized.is_none() || is_misnamed(scene)
+}
+
+/// Was the database made by a name that was mended since?
+fn is_misnamed(scene: &Scene<'_>) -> bool {
+    let names = scene.more.database.as_ref().zip(scene.look.target.as_ref());
+    names.is_some_and(|(made, target)| *made != target.database)
+}
+
+/// Does the database lack extensions that the target wants?
+pub fn lacks_extensions(scene: &Scene<'_>) -> bool {
+    let made = scene.more.initialized.as_ref().filter(|_| scene.primary_is_as_wanted());
+    let wanted = scene.look.target.as_ref().map(|target| &target.extensions);
+    made.zip(wanted).is_some_and(|(made, wanted)| wanted.iter().any(|name| !made.extensions.contains(name)))
+}
+
+/// Has every server read the settings that are reloaded, as the target wants them?
+fn has_read_settings(scene: &Scene<'_>) -> bool {
+    let Some(target) = &scene.look.target else { return true };
+    let mark = configuration::mark(target, &learning::learned(scene.more, target));
+    scene.more.settings.as_ref().is_some_and(|settings| settings.mark == mark && settings.read)
+}

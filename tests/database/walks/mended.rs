@@ -1,0 +1,188 @@
+//! What goes wrong on the way, and is put right without a loss: servers that do not come back, Secrets, names, sizes, schedules.
+
+use super::life::{Life, path};
+use super::promoted;
+use kube::ResourceExt;
+use pointsman::kinds::annotations::{PAUSED, PROTECTED};
+use pointsman::kinds::database::Phase;
+use pointsman::kinds::order::ChildKind;
+use pointsman::machine::Word as _;
+use serde_json::{Value, json};
+
+fn annotated(life: &mut Life, key: &str, value: Option<&str>) {
+    let annotations = life.cluster.object.as_mut().expect("an object").annotations_mut();
+    match value {
+        Some(value) => drop(annotations.insert(key.to_owned(), value.to_owned())),
+        None => drop(annotations.remove(key)),
+    }
+}
+
+#[test]
+fn where_no_pod_can_be_made_one_server_is_missed_and_no_more() {
+    let mut life = Life::of(&json!({ "replicas": 3 }));
+    life.cluster.full = true;
+    let way = life.edit(&json!({ "replicas": 3, "podTemplate": { "spec": { "priorityClassName": "no-such" } } }));
+    assert_eq!(way, path(&[Phase::Restarting]));
+    let gone: Vec<&String> = life.cluster.done.iter().filter(|done| done.starts_with("delete Pod db-")).collect();
+    assert_eq!(gone, ["delete Pod db-2"]);
+    life.cluster.now += jiff::SignedDuration::from_mins(11);
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    life.cluster.full = false;
+    assert_eq!(life.edit(&json!({ "replicas": 3 })), path(&[Phase::Restarting, Phase::Ready]));
+}
+
+#[test]
+fn a_finalizer_that_is_taken_off_is_put_on_again() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.object.as_mut().expect("an object").metadata.finalizers = None;
+    assert_eq!(life.after(), Vec::<String>::new());
+    assert_eq!(life.cluster.object.as_ref().expect("an object").finalizers(), ["pointsman.dev/database"]);
+    assert_eq!(life.cluster.done, ["patch the object"]);
+}
+
+#[test]
+fn new_passwords_do_not_keep_what_is_missing_from_being_made() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    for (kind, name) in [(ChildKind::Secret, "db-app"), (ChildKind::StatefulSet, "db"), (ChildKind::Service, "db")] {
+        life.cluster.remove(kind, name);
+    }
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    life.answer("reset-passwords");
+    assert_eq!(life.state(), Phase::Ready.text(), "{:?}", life.cluster.done);
+}
+
+#[test]
+fn a_name_that_is_mended_before_anybody_was_served_is_the_name_that_serves() {
+    let bound = |life: &Life| {
+        let uri = life.cluster.get(ChildKind::Secret, "db-app").expect("a Secret")["data"]["uri"].clone();
+        String::from_utf8(serde_json::from_value::<k8s_openapi::ByteString>(uri).expect("base64").0).expect("a text")
+    };
+    // Before the database is made, and after.
+    for (until, inits) in [(Phase::Provisioning, 1), (Phase::Initializing, 2)] {
+        let mut life = Life::unborn(&json!({ "replicas": 2, "databaseName": "shpo" }));
+        life.cluster.away.insert(1);
+        while life.state() != until.text() {
+            life.look();
+            life.cluster.settles();
+        }
+        while until == Phase::Initializing && life.state() == until.text() {
+            life.look();
+            life.cluster.settles();
+        }
+        let password = bound(&life).split('@').next().expect("a password").to_owned();
+        life.set(&json!({ "replicas": 2, "databaseName": "shop", "port": 5433 }));
+        life.cluster.away.clear();
+        life.settle();
+        assert_eq!((life.state(), &life.status()["database"]), (Phase::Ready.text(), &json!("shop")), "{:?}", life.path);
+        assert_eq!(bound(&life), format!("{password}@db.shop.svc:5433/shop"));
+        let made = life.cluster.done.iter().filter(|done| *done == "create Job db-init").count();
+        assert_eq!(made, inits, "{:?}", life.cluster.done);
+    }
+}
+
+#[test]
+fn a_growth_that_failed_can_be_taken_back() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    life.cluster.stuck = true;
+    assert_eq!(life.edit(&json!({ "replicas": 2, "storage": { "size": "2Gi" } })), path(&[Phase::ExpandingStorage]));
+    life.cluster.now += jiff::SignedDuration::from_mins(31);
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    life.edit(&json!({ "replicas": 2 }));
+    assert_eq!(life.state(), Phase::Ready.text(), "{}", life.status());
+    // The volumes grow after all: nobody has asked for smaller ones.
+    life.cluster.stuck = false;
+    life.edit(&json!({ "replicas": 1 }));
+    assert_eq!(life.state(), Phase::Ready.text(), "{}", life.status());
+}
+
+#[test]
+fn a_backup_is_not_missing_before_its_schedule_asked_for_it() {
+    let mut life = Life::of(&json!({}));
+    let healthy = ("True".to_owned(), "OnSchedule".to_owned());
+    for (backup, days) in [
+        (json!({ "schedule": "0 2 * * 0" }), 5),
+        (json!({ "schedule": "0 2 * * *" }), 1),
+        (json!({ "schedule": "0 2 * * *", "suspend": true }), 9),
+        (json!({ "schedule": "0 2 * * *" }), 0),
+    ] {
+        life.edit(&json!({ "backup": backup }));
+        if backup["suspend"].is_null() {
+            assert_eq!(life.condition("BackupsHealthy"), healthy, "{backup}");
+        }
+        life.cluster.now += jiff::SignedDuration::from_hours(24 * days);
+        life.settle();
+    }
+    life.cluster.now += jiff::SignedDuration::from_hours(50);
+    life.settle();
+    assert_eq!(life.condition("BackupsHealthy").1, "Missed");
+}
+
+#[test]
+fn a_dump_counts_for_as_long_as_nobody_can_write() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    life.cluster.hangs = true;
+    assert_eq!(life.delete(), path(&[Phase::SnapshottingBeforeDelete, Phase::Removing]));
+    life.cluster.now += jiff::SignedDuration::from_mins(11);
+    assert_eq!(life.after(), path(&[Phase::RemovalBlocked]));
+    annotated(&mut life, PROTECTED, Some("true"));
+    life.answer("retry");
+    assert_eq!((life.state(), &life.status()["reason"]), (Phase::RemovalBlocked.text(), &json!("Protected")));
+    annotated(&mut life, PROTECTED, None);
+    assert!(life.status()["snapshot"].is_object(), "the dump is forgotten");
+    life.cluster.lets_go();
+    assert_eq!(life.answer("retry"), path(&[Phase::Removing, Phase::Releasing]), "{:?}", life.cluster.done);
+}
+
+/// One whose primary was told to go, and whose heir went away meanwhile.
+fn without_an_heir() -> Life {
+    let mut life = promoted();
+    life.set(&json!({ "replicas": 1 }));
+    let told = |life: &Life| life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology")["data"].clone();
+    while told(&life)["fenced"] == json!("") {
+        life.look();
+        life.cluster.settles();
+    }
+    life.cluster.away.insert(0);
+    life
+}
+
+#[test]
+fn without_an_heir_the_old_primary_serves_on() {
+    let mut life = without_an_heir();
+    life.settle();
+    assert_eq!(life.status()["primary"], "db-1", "{:?}", life.cluster.done);
+    assert_eq!(life.cluster.get(ChildKind::Pod, "db-1").expect("a pod")["status"]["conditions"][0]["status"], "True");
+    life.cluster.away.clear();
+    assert_eq!(life.after(), path(&[Phase::Ready]));
+    assert_eq!(life.status()["primary"], "db-0");
+}
+
+#[test]
+fn a_pause_waits_until_somebody_takes_writes() {
+    let mut life = without_an_heir();
+    annotated(&mut life, PAUSED, Some("true"));
+    assert_eq!(life.after().last(), path(&[Phase::Paused]).last());
+    assert_ne!(life.status()["primary"], Value::Null, "nobody takes writes");
+}
+
+#[test]
+fn a_deletion_ends_what_was_begun_before_it_takes_the_dump() {
+    let mut life = without_an_heir();
+    life.delete();
+    assert!(life.cluster.object.is_none(), "{:?}: {:?}", life.path, life.cluster.done);
+}
+
+#[test]
+fn one_that_has_diverged_is_tried_again_by_one_answer() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    let end = json!({ "terminated": { "exitCode": 3, "message": "DIVERGED: this volume was a primary" } });
+    let said = json!([{ "name": "postgresql", "ready": false, "restartCount": 1, "image": "", "imageID": "", "state": end }]);
+    life.cluster.away.insert(1);
+    let mut status = life.cluster.get(ChildKind::Pod, "db-1").expect("a pod")["status"].clone();
+    status["containerStatuses"] = said;
+    life.cluster.edit(ChildKind::Pod, "db-1", "/status", status);
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    assert_eq!(life.status()["reason"], "ReplicaDiverged");
+    life.cluster.away.clear();
+    assert_eq!(life.answer("retry"), path(&[Phase::Degraded, Phase::Ready]), "{:?}", life.cluster.done);
+}
