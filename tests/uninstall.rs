@@ -12,7 +12,7 @@ const REMOVE_ALL: Consent = Consent { yes: true, objects: true };
 
 fn part(kind: &str, namespace: Option<&str>, name: &str) -> Part {
     let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", kind));
-    Part { resource, namespace: namespace.map(str::to_owned), name: name.to_owned(), uid: format!("uid of {name}"), release: None }
+    Part { resource, namespace: namespace.map(str::to_owned), name: name.to_owned(), uid: format!("uid of {name}"), release: None, others: Vec::new() }
 }
 
 fn object(namespace: &str, name: &str) -> Object {
@@ -39,6 +39,13 @@ fn installed(objects: Result<Vec<Object>, String>) -> Found {
     Found { parts, definitions: vec![definition(objects)] }
 }
 
+/// Without objects of users, and with these in the operator's namespace.
+fn inhabited(others: &[&str]) -> Found {
+    let mut found = installed(Ok(Vec::new()));
+    found.parts[2].others = others.iter().map(|&other| other.to_owned()).collect();
+    found
+}
+
 fn two() -> Vec<Object> {
     vec![object("bank", "sessions"), object("shop", "cache")]
 }
@@ -63,6 +70,9 @@ fn every_text_is_the_golden_one() {
     by_helm.parts[1].release = Some(("own-name".to_owned(), "platform".to_owned()));
     let many = (0..25).map(|number| object("shop", &format!("cache-{number}"))).collect();
     let at_home = vec![Object { protected: true, ..object("pointsman-system", "mine") }, object("shop", "cache")];
+    let kept = inhabited(&["PersistentVolumeClaim orders-backups", "Pod a-neighbour"]);
+    let crowded: Vec<String> = (0..25).map(|number| format!("Pod pod-{number}")).collect();
+    let crowded = inhabited(&crowded.iter().map(String::as_str).collect::<Vec<_>>());
     let left = Found { parts: Vec::new(), ..installed(Ok(two())) };
     let cases = [
         ("nothing", said(&Found::default(), TELL)),
@@ -74,6 +84,9 @@ fn every_text_is_the_golden_one() {
         ("told-only-definitions", said(&left, TELL)),
         ("told-in-its-namespace", said(&installed(Ok(at_home.clone())), TELL)),
         ("removed-in-its-namespace", said(&installed(Ok(at_home)), REMOVE)),
+        ("told-with-claims", said(&kept, TELL)),
+        ("told-with-many-pods", said(&crowded, TELL)),
+        ("removed-with-claims", said(&kept, REMOVE)),
         ("removed-empty", said(&installed(Ok(Vec::new())), REMOVE)),
         ("removed-with-objects", said(&installed(Ok(two())), REMOVE)),
         ("removed-all", said(&installed(Ok(two())), REMOVE_ALL)),
@@ -99,6 +112,16 @@ fn a_namespace_stays_with_what_stays_in_it() {
     let at_home = || installed(Ok(vec![object("pointsman-system", "mine")]));
     assert_eq!(said(&at_home(), REMOVE).1, ["ValidatingWebhookConfiguration", "Deployment", "ClusterRole"]);
     assert_eq!(said(&at_home(), REMOVE_ALL).1.last().expect("parts"), "Namespace");
+}
+
+#[test]
+fn a_namespace_stays_with_claims_and_with_pods_of_others() {
+    for other in ["PersistentVolumeClaim orders-backups", "Pod a-neighbour"] {
+        for consent in [REMOVE, REMOVE_ALL] {
+            let gone = said(&inhabited(&[other]), consent).1;
+            assert!(gone.contains(&"CustomResourceDefinition".to_owned()) && !gone.contains(&"Namespace".to_owned()), "{other}: {gone:?}");
+        }
+    }
 }
 
 #[test]

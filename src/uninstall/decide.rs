@@ -56,7 +56,7 @@ pub fn decide(found: &Found, consent: Consent) -> Verdict {
     }
     let (gone, kept): (Vec<&Definition>, Vec<&Definition>) = found.definitions.iter().partition(|definition| goes(definition, consent));
     let (namespaces, others): (Vec<&Part>, Vec<&Part>) = found.parts.iter().partition(|part| part.resource.kind == "Namespace");
-    let (left, last): (Vec<&Part>, Vec<&Part>) = namespaces.into_iter().partition(|namespace| holds(namespace, &kept));
+    let (left, last): (Vec<&Part>, Vec<&Part>) = namespaces.into_iter().partition(|namespace| stays(namespace, &kept));
     // First what could refuse the rest, then what acts, then what it acted with; a namespace last.
     let parts: Vec<Part> = others.into_iter().chain(gone.iter().map(|definition| &definition.part)).chain(last).cloned().collect();
     let stays = words::stays(&kept, &left);
@@ -75,8 +75,13 @@ fn goes(definition: &Definition, consent: Consent) -> bool {
     definition.objects.as_ref().is_ok_and(|objects| objects.is_empty() || consent.objects)
 }
 
+/// Would something go with this namespace that is to stay?
+fn stays(namespace: &Part, kept: &[&Definition]) -> bool {
+    !namespace.others.is_empty() || holds(namespace, kept)
+}
+
 /// Would an object that stays go with this namespace?
-fn holds(namespace: &Part, kept: &[&Definition]) -> bool {
+pub(super) fn holds(namespace: &Part, kept: &[&Definition]) -> bool {
     kept.iter().flat_map(|definition| definition.objects.iter().flatten()).any(|object| object.namespace == namespace.name)
 }
 

@@ -2,13 +2,16 @@
 
 use super::{Definition, Found, Object, Part};
 use crate::kinds::annotations::{PREFIX, PROTECTED, is_set};
+use crate::kinds::rendered::MANAGED_BY;
 use crate::packages::{monitoring, objects};
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::core::PartialObjectMeta;
 use kube::error::DiscoveryError;
 use kube::{Client, Error, ResourceExt, discovery};
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// On everything that was installed.
 const OURS: &str = "app.kubernetes.io/name=pointsman,app.kubernetes.io/part-of=pointsman";
@@ -26,6 +29,9 @@ pub(super) async fn look(client: &Client) -> Result<Found, String> {
         } else {
             found.parts.extend(labelled(client, &resource).await?);
         }
+    }
+    for part in found.parts.iter_mut().filter(|part| part.resource.kind == "Namespace") {
+        part.others = others(client, &part.name).await.map_err(|why| format!("Nothing was removed: {why}\n"))?;
     }
     Ok(found)
 }
@@ -76,7 +82,27 @@ fn part(resource: &ApiResource, object: &impl ResourceExt) -> Part {
         name: object.name_any(),
         uid: object.uid().unwrap_or_default(),
         release: annotation("meta.helm.sh/release-name").zip(annotation("meta.helm.sh/release-namespace")),
+        others: Vec::new(),
     }
+}
+
+/// What would go with a namespace and is not the installation's: claims, whose data nobody brings back, and pods. Those that
+/// run for an object of ours go or stay with it.
+pub(super) async fn others(client: &Client, namespace: &str) -> Result<Vec<String>, String> {
+    let unlisted = |what: &str, fault: &Error| format!("cannot list {what} in namespace {namespace}: {fault}");
+    let all = ListParams::default();
+    let claims = Api::<PersistentVolumeClaim>::namespaced(client.clone(), namespace).list_metadata(&all).await;
+    let claims = claims.map_err(|fault| unlisted("persistentvolumeclaims", &fault))?.items;
+    let pods = Api::<Pod>::namespaced(client.clone(), namespace).list_metadata(&all).await;
+    let pods = pods.map_err(|fault| unlisted("pods", &fault))?.items;
+    let strangers = pods.iter().filter(|pod| !is_ours(pod.labels()));
+    let claims = claims.iter().map(|claim| format!("PersistentVolumeClaim {}", claim.name_any()));
+    Ok(claims.chain(strangers.map(|pod| format!("Pod {}", pod.name_any()))).collect())
+}
+
+fn is_ours(labels: &BTreeMap<String, String>) -> bool {
+    let is = |(key, value): (&str, &str)| labels.get(key).is_some_and(|found| found == value);
+    OURS.split(',').filter_map(|label| label.split_once('=')).all(is) || is(MANAGED_BY)
 }
 
 async fn definitions(client: &Client, resource: &ApiResource) -> Result<Vec<Definition>, String> {

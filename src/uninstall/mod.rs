@@ -40,6 +40,8 @@ pub struct Part {
     pub uid: String,
     /// The Helm release that holds it, and that release's namespace.
     pub release: Option<(String, String)>,
+    /// What would go with it that is not the installation's, as `PersistentVolumeClaim NAME`: only a namespace has any.
+    pub others: Vec<String>,
 }
 
 /// A definition and what would go with it.

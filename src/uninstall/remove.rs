@@ -21,6 +21,7 @@ pub(super) async fn objects(client: &Client, objects: &[(Definition, Object)]) -
         name: object.name.clone(),
         uid: object.uid.clone(),
         release: None,
+        others: Vec::new(),
     };
     let parts: Vec<Part> = objects.iter().map(part).collect();
     for part in &parts {
@@ -41,6 +42,11 @@ pub(super) async fn parts(client: &Client, parts: &[Part], definitions: &[Defini
                 let made = format!("{}/{} in namespace {} was made meanwhile", definition.short, object.name, object.namespace);
                 return Err(stopped(part, &made));
             }
+        }
+        if part.resource.kind == "Namespace"
+            && let Some(other) = look::others(client, &part.name).await.map_err(|why| stopped(part, &why))?.first()
+        {
+            return Err(stopped(part, &format!("{other} was made in it meanwhile")));
         }
         delete(client, part).await?;
         if part.resource.kind == OPERATOR {

@@ -1,5 +1,6 @@
 //! What the person at the prompt reads.
 
+use super::decide::holds;
 use super::{Definition, Object, Part};
 
 /// How many objects are listed by name.
@@ -87,10 +88,26 @@ fn line(part: &Part) -> String {
     format!("  {}{with}\n", title(part))
 }
 
-/// What stays, and why: definitions that hold objects, and the namespaces of the installation that hold such objects.
+/// What stays, and why: definitions that hold objects, and the namespaces of the installation that hold such objects, or
+/// what is somebody else's.
 pub(super) fn stays(kept: &[&Definition], namespaces: &[&Part]) -> String {
-    let namespace = |part: &&Part| format!("{} stays too, because some of them are in it.\n", title(part));
+    let namespace = |part: &&Part| {
+        if holds(part, kept) { format!("{} stays too, because some of them are in it.\n", title(part)) } else { inhabited(part) }
+    };
     kept.iter().map(|definition| stay(definition)).chain(namespaces.iter().map(namespace)).collect()
+}
+
+/// A namespace that stays for what others have in it, or for data that outlived its object.
+fn inhabited(namespace: &Part) -> String {
+    let all = namespace.others.len();
+    let others: String = namespace.others.iter().take(LISTED).map(|other| format!("  {other}\n")).collect();
+    let more = if all > LISTED { format!("  and {} more\n", all - LISTED) } else { String::new() };
+    format!(
+        "{} stays, because {} that no installation made would go with it, and the data of claims for good:\n{others}{more}\
+         Delete what nobody needs any more. Then, to remove the namespace too, type the same again.\n",
+        title(namespace),
+        counted(all, "object", "objects"),
+    )
 }
 
 fn stay(definition: &Definition) -> String {
