@@ -4,7 +4,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use k8s_openapi::api::authorization::v1::ResourceAttributes;
 use pointsman::admission::risk::{MayAnswer, Question};
-use pointsman::admission::{Find, Missing, Survey, Webhooks, tls};
+use pointsman::admission::{Find, Missing, Survey, Webhooks, plain, tls};
 use pointsman::config::Config;
 use pointsman::controller::Controller;
 use pointsman::controller::access::Access;
@@ -149,7 +149,6 @@ impl Parts<'_> {
             tls::bind(self.config.webhook_bind).map_err(|fault| format!("cannot listen on {}: {fault}", self.config.webhook_bind))?;
         let metrics =
             tls::bind(self.config.metrics_bind).map_err(|fault| format!("cannot listen on {}: {fault}", self.config.metrics_bind))?;
-        let metrics = tokio::net::TcpListener::from_std(metrics)?;
         let (stage, unsettled) = (self.stage.subscribe(), certificates.missing());
         let parting = move || *stage.borrow() > Stage::Running;
         let missing: Missing = {
@@ -162,7 +161,7 @@ impl Parts<'_> {
         let [webhooks_close, metrics_close, certificates_close] = closing;
         self.servers.spawn(async { Ok(tls::serve(listener, router, serving, webhooks_close).await?) });
         let scraped = scrape::router(std::mem::take(&mut self.censuses));
-        self.servers.spawn(async { Ok(axum::serve(metrics, scraped).with_graceful_shutdown(metrics_close).await?) });
+        self.servers.spawn(async { Ok(plain::serve(metrics, scraped, metrics_close).await?) });
         self.servers.spawn(async {
             certificates.run(certificates_close).await;
             Ok(())

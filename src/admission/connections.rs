@@ -23,17 +23,20 @@ pub struct Limited {
     each: usize,
     all: usize,
     held: Arc<Mutex<BTreeMap<IpAddr, usize>>>,
+    /// Told of each connection that is closed unheard.
+    refused: fn(),
 }
 
 impl Default for Limited {
     fn default() -> Self {
-        Limited::to(EACH, ALL)
+        Limited::to(EACH, ALL, telemetry::connection_refused)
     }
 }
 
 impl Limited {
-    fn to(each: usize, all: usize) -> Self {
-        Limited { each, all, held: Arc::default() }
+    /// At most `each` connections of an address, and `all` together.
+    pub(super) fn to(each: usize, all: usize, refused: fn()) -> Self {
+        Limited { each, all, held: Arc::default(), refused }
     }
 
     /// A place for one more connection from there; nothing where there is none.
@@ -77,7 +80,7 @@ impl<S> Accept<TcpStream, S> for Limited {
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
         ready(stream.peer_addr().and_then(|peer| {
             let Some(place) = self.place(peer.ip().to_canonical()) else {
-                telemetry::connection_refused();
+                (self.refused)();
                 return Err(ErrorKind::QuotaExceeded.into());
             };
             stream.set_nodelay(true)?;
@@ -95,7 +98,7 @@ mod tests {
 
     #[test]
     fn one_address_keeps_no_other_out_and_places_come_back() {
-        let limited = Limited::to(2, 3);
+        let limited = Limited::to(2, 3, || ());
         let mut others: Vec<Place> = (0..3).filter_map(|_| limited.place(OTHER)).collect();
         assert_eq!(others.len(), 2, "an address got more than its part");
         let first = limited.place(API_SERVER);

@@ -2,12 +2,14 @@
 //!
 //! It knows no client: what it has to look up is handed in. `limits` reads a body or says why not, `validate` judges one
 //! write, `unreadable` says what of it cannot be read, `risk` asks who may give an answer that can lose data, `convert` changes
-//! the version of objects, `refusal` is the form of a refusal, `tls` listens, and `connections` says to how many. A new kind
-//! needs nothing here: `program` adds it by [`Webhooks::kind`], and the conversion finds it by [`crate::kinds::visit`].
+//! the version of objects, `refusal` is the form of a refusal, `tls` listens, `plain` does so without TLS for
+//! metrics, and `connections` says to how many. A new kind needs nothing here: `program` adds it by [`Webhooks::kind`], and the
+//! conversion finds it by [`crate::kinds::visit`].
 
 mod connections;
 mod convert;
 pub mod limits;
+pub mod plain;
 mod refusal;
 pub mod risk;
 pub mod tls;
