@@ -1,6 +1,6 @@
 //! What is read at all, and how long it is waited for.
 
-use axum::body::{Body, HttpBody};
+use axum::body::{Body, BodyDataStream, HttpBody};
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Response, StatusCode};
@@ -27,6 +27,10 @@ pub const CONVERSION_BYTES: usize = 16 * MIB;
 /// reaches the port can take. Further requests wait.
 const HELD_BYTES: usize = 16 * MIB;
 
+/// So much of each body needs no room: connections bound it. Most reviews are no longer, and so wait for nobody, however many
+/// bodies come slowly.
+const FREE_BYTES: usize = 32 * 1024;
+
 /// A body of up to so much is small, as nearly every review is.
 const SMALL_BYTES: usize = 256 * 1024;
 
@@ -37,13 +41,13 @@ const SMALL_HELD_BYTES: usize = 8 * MIB;
 /// How long a body may wait for room: twice what the API server waits for a verdict.
 const TURN: Duration = Duration::from_secs(10);
 
-/// How long it may take to arrive then. The API server sends it in one go; who is slower gives the room back soon.
+/// How long it may take to arrive, before and after that. The API server sends it in one go; who is slower gives the room back soon.
 const ARRIVAL: Duration = Duration::from_secs(3);
 
 /// How much of a body is read in order to answer its sender.
 const FORGOTTEN_BYTES: usize = 64 * MIB;
 
-/// What one permit stands for; so many small requests are read at once.
+/// What one permit stands for.
 const PERMIT_BYTES: usize = 16 * 1024;
 
 static SMALL: Semaphore = Semaphore::const_new(SMALL_HELD_BYTES / PERMIT_BYTES);
@@ -79,7 +83,7 @@ impl IntoResponse for Fault {
 pub struct Held {
     /// The body.
     pub bytes: Vec<u8>,
-    _room: SemaphorePermit<'static>,
+    _room: Option<SemaphorePermit<'static>>,
 }
 
 /// The JSON body of a request, of at most `limit` bytes.
@@ -88,18 +92,20 @@ pub struct Held {
 /// Why it was not read.
 pub async fn read(request: Request, limit: usize) -> Result<Held, Fault> {
     let announced = announced(&request, limit);
-    let body = request.into_body();
+    let mut body = Arriving::of(request.into_body());
     let late = |time: Duration, what: &str| Fault::new(StatusCode::REQUEST_TIMEOUT, format!("{what} within {} s", time.as_secs()));
     let slow = |_| late(ARRIVAL, "the body did not arrive");
     let announced = match announced {
         Ok(announced) => announced,
-        Err(fault) => return timeout(ARRIVAL, collect(body, 0)).await.map_err(slow)?.and(Err(fault)),
+        Err(fault) => return timeout(ARRIVAL, body.collect(FORGOTTEN_BYTES, 0)).await.map_err(slow)?.and(Err(fault)),
     };
-    let room = timeout(TURN, room(announced)).await.map_err(|_| late(TURN, "there was no room for the body"))?;
-    match timeout(ARRIVAL, collect(body, limit)).await.map_err(slow)?? {
-        Some(bytes) => Ok(Held { bytes, _room: room }),
-        None => Err(too_large(limit)),
+    timeout(ARRIVAL, body.collect(FREE_BYTES, limit)).await.map_err(slow)??;
+    let mut held = None;
+    if !body.ended {
+        held = Some(timeout(TURN, room(announced)).await.map_err(|_| late(TURN, "there was no room for the body"))?);
+        timeout(ARRIVAL, body.collect(FORGOTTEN_BYTES, limit)).await.map_err(slow)??;
     }
+    if body.length > limit { Err(too_large(limit)) } else { Ok(Held { bytes: body.bytes, _room: held }) }
 }
 
 /// Room for a body that says that it is so long.
@@ -111,23 +117,37 @@ async fn room(announced: usize) -> SemaphorePermit<'static> {
     held.acquire_many(permits).await.expect("the semaphore is open")
 }
 
-/// The body, or nothing where it is over `limit`. What is over is still read, and forgotten: a
-/// client that is answered while it sends may miss the answer.
-async fn collect(body: Body, limit: usize) -> Result<Option<Vec<u8>>, Fault> {
-    let (mut chunks, mut bytes, mut length) = (body.into_data_stream(), Vec::new(), 0);
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| Fault::malformed("the body broke off"))?;
-        length += chunk.len();
-        if length > limit {
-            bytes = Vec::new();
-        } else {
-            bytes.extend_from_slice(&chunk);
-        }
-        if length > FORGOTTEN_BYTES {
-            break;
-        }
+/// A body, as far as it is there.
+struct Arriving {
+    chunks: BodyDataStream,
+    bytes: Vec<u8>,
+    length: usize,
+    ended: bool,
+}
+
+impl Arriving {
+    fn of(body: Body) -> Self {
+        Arriving { chunks: body.into_data_stream(), bytes: Vec::new(), length: 0, ended: false }
     }
-    Ok((length <= limit).then_some(bytes))
+
+    /// Reads until it ends, or more than `enough` is there. What is over `limit` is still read, and forgotten: a client that is
+    /// answered while it sends may miss the answer.
+    async fn collect(&mut self, enough: usize, limit: usize) -> Result<(), Fault> {
+        while self.length <= enough {
+            let Some(chunk) = self.chunks.next().await else {
+                self.ended = true;
+                break;
+            };
+            let chunk = chunk.map_err(|_| Fault::malformed("the body broke off"))?;
+            self.length += chunk.len();
+            if self.length > limit {
+                self.bytes = Vec::new();
+            } else {
+                self.bytes.extend_from_slice(&chunk);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// How long the body says that it is; where it does not, as long as it may be.

@@ -1,9 +1,14 @@
 //! Requests that are no reviews: each ends in a sentence and a fitting status code.
 
-use crate::desk::{ask, conversion, ready, review, router, scale, write};
+use crate::desk::{ask, conversion, ready, review, router, scale, with, write};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 use tower::ServiceExt;
 
 const VALIDATE: &str = "/validate/memcached";
@@ -153,6 +158,39 @@ async fn other_methods_paths_and_types_are_told_apart() {
 async fn a_bug_is_answered_and_not_quoted() {
     let (status, text) = post(VALIDATE, scale("panic", Some(1)).to_string()).await;
     assert_eq!((status.as_u16(), text.as_str()), (500, "this request met a bug in the operator; its log names the line\n"));
+}
+
+/// Clients that announce a small body, send `said` bytes of it, and then nothing more.
+async fn slow(address: SocketAddr, said: usize) -> Vec<TcpStream> {
+    let head = format!("POST {VALIDATE} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", MIB / 4);
+    let mut clients = Vec::new();
+    for _ in 0..100 {
+        let mut client = TcpStream::connect(address).await.expect("it is taken");
+        client.write_all(format!("{head}{}", " ".repeat(said)).as_bytes()).await.expect("it is sent");
+        clients.push(client);
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    clients
+}
+
+#[tokio::test]
+async fn however_many_bodies_come_slowly_no_usual_review_waits() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(axum::serve(listener, router(Vec::new(), &[])).into_future());
+    let judged = async |padding: usize| {
+        let object = with(ready("cache", 1), "/metadata/annotations", json!({ "example.com/long": "x".repeat(padding) }));
+        let asked = write("CREATE", "v1", &Value::Null, &object);
+        let answer = timeout(Duration::from_secs(1), review(router(Vec::new(), &[]), VALIDATE, &asked)).await;
+        assert_eq!(answer.expect("it waits for those who are slow")["allowed"], true);
+    };
+    let silent = slow(address, 1).await;
+    judged(0).await;
+    judged(100 * 1024).await;
+    // Those that sent a part hold all of the room.
+    let begun = slow(address, 64 * 1024).await;
+    judged(20 * 1024).await;
+    drop((silent, begun));
 }
 
 #[tokio::test]
