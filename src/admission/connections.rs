@@ -12,10 +12,10 @@ use tower_http::add_extension::AddExtension;
 
 /// What one address may hold, so that no client that sits on its connections keeps an API server out. An API server calls with
 /// a connection for each write that waits, of which it runs 200 at a time unless told otherwise, and for each conversion.
-const EACH: usize = 400;
+const EACH: usize = 250;
 
 /// What all may hold together: less than the 1,024 files that a process may open where nobody asked for more.
-const ALL: usize = 2 * EACH;
+const ALL: usize = 800;
 
 /// Accepts connections, up to so many at once: further ones are closed unheard.
 #[derive(Clone, Debug)]
@@ -39,11 +39,12 @@ impl Limited {
         Limited { each, all, held: Arc::default(), refused }
     }
 
-    /// A place for one more connection from there; nothing where there is none.
+    /// A place for one more connection from there; nothing where there is none. No address gets more than are still free: where
+    /// few are left each gets a part of those, and it takes many addresses to hold all.
     fn place(&self, from: IpAddr) -> Option<Place> {
         let mut held = self.held();
         let (its, all) = (held.get(&from).copied().unwrap_or_default(), held.values().sum::<usize>());
-        if its >= self.each || all >= self.all {
+        if its >= self.each.min(self.all.saturating_sub(all)) {
             return None;
         }
         held.insert(from, its + 1);
@@ -98,15 +99,27 @@ mod tests {
 
     #[test]
     fn one_address_keeps_no_other_out_and_places_come_back() {
-        let limited = Limited::to(2, 3, || ());
+        let limited = Limited::to(2, 4, || ());
         let mut others: Vec<Place> = (0..3).filter_map(|_| limited.place(OTHER)).collect();
         assert_eq!(others.len(), 2, "an address got more than its part");
         let first = limited.place(API_SERVER);
         assert!(first.is_some(), "another address kept it out");
-        assert!(limited.place(API_SERVER).is_none(), "more than all together");
+        assert!(limited.place(API_SERVER).is_none(), "more than are free");
         others.pop();
         assert!(limited.place(API_SERVER).is_some(), "a place did not come back");
         drop((others, first));
         assert!(limited.held().is_empty(), "an address that left is remembered");
+    }
+
+    #[test]
+    fn it_takes_many_addresses_to_hold_all() {
+        let limited = Limited::default();
+        let taken = |host: u8| (0..ALL).map_while(|_| limited.place(IpAddr::from([10, 0, 1, host]))).collect::<Vec<_>>();
+        let mut held = Vec::new();
+        for hoarder in 0..6 {
+            held.push(taken(hoarder));
+        }
+        assert_eq!(held.iter().map(Vec::len).collect::<Vec<_>>(), [250, 250, 150, 75, 38, 19]);
+        assert!(limited.place(API_SERVER).is_some(), "six of them keep an API server out");
     }
 }
