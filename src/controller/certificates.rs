@@ -8,6 +8,7 @@
 //! everything is right, nor by a replica that does not lead: it serves what the Secret holds.
 
 mod bundle;
+mod fault;
 mod keys;
 mod look;
 mod news;
@@ -15,13 +16,13 @@ mod readiness;
 mod secret;
 mod trust;
 
-use super::calls::Unanswered;
 use super::lease::Leadership;
 use crate::config::Source;
 use crate::telemetry;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bundle::Watched;
+pub use fault::Fault;
 use futures::StreamExt;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
@@ -33,7 +34,7 @@ use news::News;
 use readiness::Readiness;
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
-use secret::{SECRET, asked, read};
+use secret::{SECRET, read};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -45,23 +46,6 @@ const MANAGER: &str = "pointsman-certificates";
 const LOOK: Duration = Duration::from_hours(1);
 /// The same after a failure or amid a change, and between writes of one place: who fights over a bundle gets no storm.
 const PAUSE: Duration = Duration::from_secs(2);
-
-/// Why the certificates are not in order.
-#[derive(Debug, thiserror::Error)]
-pub enum Fault {
-    /// The API server refused, or was not there.
-    #[error("{0}: {1}")]
-    Api(String, Unanswered),
-    /// A key or certificate could not be made.
-    #[error("cannot make certificates: {0}")]
-    Keys(keys::Fault),
-    /// Another is to write.
-    #[error("the Secret {SECRET} holds no keys yet; they are made by {0}")]
-    NoKeys(&'static str),
-    /// They are no use.
-    #[error("the certificate in the Secret {SECRET} is not believed: {0}")]
-    Unusable(keys::Fault),
-}
 
 /// The operator's certificates.
 pub struct Certificates {
@@ -176,18 +160,16 @@ impl Certificates {
             Look::Absent => None,
             Look::There(secret) => Some(secret.as_ref()),
         };
-        let stored = before.and_then(read);
         let maker = match self.source {
             Source::CertManager => Some("cert-manager, as a Certificate tells it"),
             Source::Own if !self.leadership.leads() => Some("the replica that leads"),
             Source::Own => None,
         };
         if let Some(maker) = maker {
-            return if stored.is_some() { Ok(()) } else { Err(Fault::NoKeys(maker)) };
+            return if before.and_then(read).is_some() { Ok(()) } else { Err(Fault::NoKeys(maker)) };
         }
-        let wish = before.and_then(asked);
-        let settled = keys::settled(stored.as_ref(), self.served.as_ref(), &self.names, wish, Timestamp::now());
-        let Some((keys, why)) = settled.map_err(Fault::Keys)? else { return Ok(()) };
+        let due = secret::due(before, self.served.as_ref(), &self.names, Timestamp::now())?;
+        let Some((keys, why)) = due else { return Ok(()) };
         let stored = secret::store(&self.secrets, &keys, before).await;
         let stored = stored.map_err(|fault| Fault::Api(secret::unwritten(before), fault))?;
         tracing::info!(why, "keys are stored in the Secret {SECRET}");

@@ -115,7 +115,8 @@ pub(super) enum Renewal {
 }
 
 /// What to store in the place of `stored`, and why; nothing where it may stand. Where it is lost or spoilt, and the keys that
-/// are presented are right, those are stored again: callers believe them.
+/// are presented are right, those are stored again: callers believe them. The first of the names is the one that is called: a
+/// pair that another made need not be for the others.
 pub(super) fn settled(
     stored: Option<&Keys>,
     presented: Option<&Keys>,
@@ -123,7 +124,8 @@ pub(super) fn settled(
     asked: Option<Renewal>,
     now: Timestamp,
 ) -> Result<Option<(Keys, String)>, Fault> {
-    let why = match (asked, stored.map(|stored| stored.lasts(names, now))) {
+    let called = &names[..1];
+    let why = match (asked, stored.map(|stored| stored.lasts(called, now))) {
         (Some(Renewal::Authority), Some(_)) => return Ok(Some((Keys::new(names, now)?, "a new authority is asked for".to_owned()))),
         (Some(Renewal::Leaf), Some(_)) => "a new leaf is asked for".to_owned(),
         (None, Some(Ok(()))) => return Ok(None),
@@ -131,7 +133,7 @@ pub(super) fn settled(
         (_, None) => "no usable keys are stored".to_owned(),
     };
     let renewed = stored.and_then(|stored| stored.renewed(names, now).ok()).filter(|renewed| renewed.lasts(names, now).is_ok());
-    let right = || presented.filter(|presented| presented.lasts(names, now).is_ok()).cloned();
+    let right = || presented.filter(|presented| presented.lasts(called, now).is_ok()).cloned();
     let keys = renewed.or_else(right).map_or_else(|| Keys::new(names, now), Ok)?;
     Ok(Some((keys, why)))
 }
