@@ -27,9 +27,14 @@ const REST: Duration = Duration::from_secs(15);
 /// How long reviews that run may take to end. With the above it is less than the pod is given.
 const CLOSE: Duration = Duration::from_secs(12);
 
-/// How far the end has come; each step is a part of the next.
+/// What is said until the API server has told whether another installation runs.
+const UNKNOWN: &str = "the API server has not told yet whether another installation runs in this cluster";
+
+/// How far it has come towards its end; each step is a part of the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
+    /// It listens, and does not act: another installation may be here.
+    Starting,
     /// It runs.
     Running,
     /// It is not ready any more, and no look begins; reviews are answered.
@@ -48,18 +53,13 @@ pub async fn run(config: &Config, stop: impl Future<Output = ()>) -> Result<(), 
     let term = watch::Sender::new(Term::Outside);
     let leadership = Leadership::of(&term);
     let clients = clients(config, leadership.clone()).await?;
-    tokio::pin!(stop);
-    tokio::select! {
-        alone = alone(&clients.looks, &config.namespace) => alone?,
-        () = &mut stop => return Ok(()),
-    }
     let mut parts = Parts {
         webhooks: Webhooks::new(&config.watch_namespaces, may_answer(clients.access.clone())),
         censuses: Vec::new(),
         clients,
         config,
         leadership,
-        stage: watch::Sender::new(Stage::Running),
+        stage: watch::Sender::new(Stage::Starting),
         turn: JoinSet::new(),
         looks: JoinSet::new(),
         servers: JoinSet::new(),
@@ -67,6 +67,13 @@ pub async fn run(config: &Config, stop: impl Future<Output = ()>) -> Result<(), 
     };
     visit(&mut parts);
     parts.serve()?;
+    // It listens already: who has to wait long for the API server would else be taken for dead.
+    tokio::pin!(stop);
+    tokio::select! {
+        alone = alone(&parts.clients.looks, &config.namespace) => alone?,
+        () = &mut stop => return Ok(()),
+    }
+    parts.stage.send_replace(Stage::Running);
     parts.compete(term);
     tracing::info!(version = env!("CARGO_PKG_VERSION"), namespace = config.namespace, "pointsman runs");
     parts.until(stop).await
@@ -150,11 +157,15 @@ impl Parts<'_> {
         let metrics =
             tls::bind(self.config.metrics_bind).map_err(|fault| format!("cannot listen on {}: {fault}", self.config.metrics_bind))?;
         let (stage, unsettled) = (self.stage.subscribe(), certificates.missing());
-        let parting = move || *stage.borrow() > Stage::Running;
         let missing: Missing = {
-            let parting = parting.clone();
-            Arc::new(move || if parting() { vec!["told to stop".to_owned()] } else { unsettled() })
+            let stage = stage.clone();
+            Arc::new(move || match *stage.borrow() {
+                Stage::Starting => vec![UNKNOWN.to_owned()],
+                Stage::Running => unsettled(),
+                Stage::Stopping | Stage::Resting | Stage::Closing => vec!["told to stop".to_owned()],
+            })
         };
+        let parting = move || *stage.borrow() > Stage::Running;
         let router = tls::parting(self.webhooks.router(missing), parting);
         let serving = certificates.serving();
         let closing = [(); 3].map(|()| self.reached(Stage::Closing));
@@ -227,4 +238,41 @@ async fn all(tasks: &mut JoinSet<Result<(), Fault>>) {
 /// Nothing may end by itself.
 fn reason(ended: Result<Result<(), Fault>, JoinError>) -> Fault {
     ended.map_err(Fault::from).and_then(|ended| ended).err().unwrap_or_else(|| "a part of the program ended".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::pending;
+    use std::net::{SocketAddr, TcpListener, TcpStream};
+
+    const NOWHERE: &str = r#"{ "apiVersion": "v1", "kind": "Config", "current-context": "a",
+        "clusters": [{ "name": "a", "cluster": { "server": "http://127.0.0.1:1" } }],
+        "contexts": [{ "name": "a", "context": { "cluster": "a", "user": "a" } }], "users": [{ "name": "a", "user": {} }] }"#;
+
+    fn free() -> SocketAddr {
+        TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port")
+    }
+
+    #[tokio::test]
+    async fn it_listens_while_the_api_server_does_not_answer() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let kubeconfig = std::env::temp_dir().join(format!("pointsman-nowhere-{}", std::process::id()));
+        std::fs::write(&kubeconfig, NOWHERE).expect("a file");
+        let (webhooks, metrics) = (free(), free());
+        let (reach, webhook_bind, metrics_bind) =
+            (format!("--kubeconfig={}", kubeconfig.display()), format!("--webhook-bind={webhooks}"), format!("--metrics-bind={metrics}"));
+        let args = ["pointsman", &reach, &webhook_bind, &metrics_bind, "--namespace=pointsman-system"];
+        let config = Config::parse(args.map(Into::into)).expect("settings");
+        let listens = async {
+            while TcpStream::connect(webhooks).is_err() {
+                sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::select! {
+            ended = run(&config, pending()) => panic!("it ended: {:?}", ended.err()),
+            heard = timeout(Duration::from_secs(20), listens) => heard.expect("nothing listens"),
+        }
+        std::fs::remove_file(kubeconfig).expect("it is there");
+    }
 }

@@ -12,7 +12,14 @@ const REMOVE_ALL: Consent = Consent { yes: true, objects: true };
 
 fn part(kind: &str, namespace: Option<&str>, name: &str) -> Part {
     let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", kind));
-    Part { resource, namespace: namespace.map(str::to_owned), name: name.to_owned(), uid: format!("uid of {name}"), release: None, others: Vec::new() }
+    Part {
+        resource,
+        namespace: namespace.map(str::to_owned),
+        name: name.to_owned(),
+        uid: format!("uid of {name}"),
+        release: None,
+        others: Vec::new(),
+    }
 }
 
 fn object(namespace: &str, name: &str) -> Object {

@@ -100,7 +100,8 @@ pub(super) fn stays(kept: &[&Definition], namespaces: &[&Part]) -> String {
 /// A namespace that stays for what others have in it, or for data that outlived its object.
 fn inhabited(namespace: &Part) -> String {
     let all = namespace.others.len();
-    let others: String = namespace.others.iter().take(LISTED).map(|other| format!("  {other}\n")).collect();
+    let others: Vec<String> = namespace.others.iter().take(LISTED).map(|other| format!("  {other}\n")).collect();
+    let others = others.concat();
     let more = if all > LISTED { format!("  and {} more\n", all - LISTED) } else { String::new() };
     format!(
         "{} stays, because {} that no installation made would go with it, and the data of claims for good:\n{others}{more}\

@@ -1,8 +1,8 @@
 //! The Secret that keeps the keys.
 
+use super::MANAGER;
 use super::fault::Fault;
 use super::keys::{self, Keys, Renewal};
-use super::MANAGER;
 use crate::controller::calls::{Unanswered, bounded};
 use crate::controller::lease::claim::installed;
 use jiff::Timestamp;
