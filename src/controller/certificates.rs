@@ -134,7 +134,7 @@ impl Certificates {
         let missing = self.missing_now(&faults);
         let changes = self.trust.is_changing() || self.stored() != self.served;
         let settled = faults.is_empty() && missing.is_empty() && !changes;
-        telemetry::certificate_mismatch(!missing.is_empty());
+        telemetry::certificate_mismatch(self.is_disbelieved());
         self.readiness.tell(missing, &faults);
         if settled { self.until_the_end().min(LOOK) } else { PAUSE }
     }
@@ -214,6 +214,12 @@ impl Certificates {
             }
         }
         faults
+    }
+
+    /// Does a client that calls not believe what is presented?
+    fn is_disbelieved(&self) -> bool {
+        let authorities = self.served.as_ref().and_then(|served| certificates(&served.authority).ok());
+        authorities.is_some_and(|authorities| self.places.iter().any(|place| place.disbelieves(&authorities)))
     }
 
     /// Why the API server cannot call this replica, in sentences.

@@ -93,6 +93,11 @@ impl Watched {
         self.place.believed(object).iter().all(all)
     }
 
+    /// Does a client there call, and not believe all of these?
+    pub(super) fn disbelieves(&self, authorities: &[CertificateDer<'static>]) -> bool {
+        matches!(&self.look, Look::There(object) if self.place.calls(object)) && !self.believes(authorities)
+    }
+
     /// Why a client there cannot call with these authorities believed; nothing where it can, or where there is none.
     pub(super) fn missing(&self, authorities: &[CertificateDer<'static>]) -> Option<String> {
         let title = self.place.title();
