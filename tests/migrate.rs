@@ -63,8 +63,9 @@ fn every_text_is_the_golden_one() {
     let passed = Passed { written: 700, unchanged: 300, ..Passed::default() };
     let stopped = |fault: &Error| words::stopped(&kind, &both, (250, 1000), &name(250), fault);
     let cases = [
-        ("no-definition", judge(&kind, None).expect_err("none")),
-        ("stores-another", judge(&kind, Some(found(&["v2", "v1!"], &["v1"]))).expect_err("another")),
+        ("no-definition", words::no_definition(&kind)),
+        ("no-definitions", words::no_definitions(&[&kind, &kind])),
+        ("stores-another", judge(&kind, found(&["v2", "v1!"], &["v1"])).expect_err("another")),
         ("not-listed-forbidden", words::not_read(&kind, "list caches.example.com", &fault(403, forbidden))),
         ("not-listed-conversion", words::not_read(&kind, "list caches.example.com", &fault(500, conversion))),
         ("stopped", stopped(&fault(500, "etcdserver: request timed out"))),
@@ -91,8 +92,8 @@ fn every_text_is_the_golden_one() {
 
 #[test]
 fn nothing_is_written_unless_the_right_version_is_stored() {
-    assert!(judge(&kind(), Some(found(&["v1", "v2!"], &["v1"]))).is_ok());
-    for wrong in [None, Some(found(&["v2", "v1!"], &["v1", "v2"])), Some(found(&["v1!"], &["v1"])), Some(found(&[], &[]))] {
+    assert!(judge(&kind(), found(&["v1", "v2!"], &["v1"])).is_ok());
+    for wrong in [found(&["v2", "v1!"], &["v1", "v2"]), found(&["v1!"], &["v1"]), found(&[], &[])] {
         assert!(judge(&kind(), wrong.clone()).is_err(), "{wrong:?}");
     }
 }

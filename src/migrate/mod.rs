@@ -70,31 +70,43 @@ pub async fn at_the_prompt(wish: &MigrateStorage) -> ExitCode {
     }
 }
 
+/// Migrates every kind: what keeps one from it keeps no other.
 async fn migrate(client: &Client) -> Result<(), String> {
-    for kind in of_each!(K: Kind => Kind::of::<K>()) {
-        print!("{}", migrate_kind(client, &kind).await?);
+    let kinds = of_each!(K: Kind => Kind::of::<K>());
+    let mut faults = String::new();
+    let mut missing = Vec::new();
+    for kind in &kinds {
+        match migrate_kind(client, kind).await {
+            Ok(Some(said)) => print!("{said}"),
+            Ok(None) => missing.push(kind),
+            Err(why) => faults += &why,
+        }
     }
-    Ok(())
+    if missing.len() == kinds.len() {
+        return Err(words::no_definitions(&missing));
+    }
+    missing.into_iter().for_each(|kind| print!("{}", words::no_definition(kind)));
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
 /// The definition to migrate under.
 ///
 /// # Errors
 /// Why nothing can be migrated under it.
-pub fn judge(kind: &Kind, found: Option<Found>) -> Result<Found, String> {
-    let found = found.ok_or_else(|| words::no_definition(kind))?;
+pub fn judge(kind: &Kind, found: Found) -> Result<Found, String> {
     match found.versions.iter().find(|version| version.storage) {
         Some(storage) if storage.name == kind.resource.version => Ok(found),
         storage => Err(words::stores_another(kind, storage.map_or("none", |version| &version.name))),
     }
 }
 
-/// Migrates one kind; gives what is to be said at the end.
+/// Migrates one kind; gives what is to be said at the end, or nothing where the cluster does not know the kind.
 ///
 /// # Errors
 /// Why it stopped, and where.
-pub async fn migrate_kind(client: &Client, kind: &Kind) -> Result<String, String> {
-    let found = judge(kind, look::definition(client, kind).await?)?;
+pub async fn migrate_kind(client: &Client, kind: &Kind) -> Result<Option<String>, String> {
+    let Some(found) = look::definition(client, kind).await? else { return Ok(None) };
+    let found = judge(kind, found)?;
     let names = look::names(client, kind).await?;
     let passed = rewrite::all(client, kind, &found, &names).await?;
     if !passed.refused.is_empty() {
@@ -108,5 +120,5 @@ pub async fn migrate_kind(client: &Client, kind: &Kind) -> Result<String, String
         return Err(words::refused(kind, &found, &repassed));
     }
     rewrite::shrink(client, kind, &found).await?;
-    Ok(words::finished(kind, &found, &passed, &late))
+    Ok(Some(words::finished(kind, &found, &passed, &late)))
 }

@@ -4,6 +4,7 @@ use super::decide::{Found, Passed};
 use super::{Kind, Name, owners, words};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
+use kube::core::Status;
 use kube::{Client, Error, ResourceExt};
 use serde_json::json;
 
@@ -55,13 +56,19 @@ async fn rewritten(client: &Client, kind: &Kind, name: &Name) -> Result<Outcome,
             Err(Error::Api(status)) => match status.code {
                 404 => return Ok(Outcome::Gone),
                 409 => {}
-                422 => return Ok(Outcome::Refused(status.message.clone())),
+                _ if is_refused(&status) => return Ok(Outcome::Refused(status.message.clone())),
                 _ => return Err(Error::Api(status)),
             },
             Err(fault) => return Err(fault),
         }
     }
     Ok(Outcome::Refused(format!("somebody else changed it each of the {TRIES} times that it was to be written")))
+}
+
+/// Is it this object that may not be written as it is? A policy or a webhook of somebody else says so too.
+fn is_refused(status: &Status) -> bool {
+    let lacks_rights = status.code == 403 && status.message.contains("cannot update resource");
+    [400, 403, 422].contains(&status.code) && !lacks_rights
 }
 
 /// Says that nothing is stored in another version; not if the definition was changed since it was read.

@@ -9,11 +9,18 @@ use std::collections::BTreeSet;
 const LISTED: usize = 20;
 const AGAIN: &str = "To go on, type the same again: pointsman migrate-storage\n";
 
-pub(super) fn no_definition(kind: &Kind) -> String {
+/// The cluster knows other kinds, and not this one.
+pub fn no_definition(kind: &Kind) -> String {
+    format!("{}: there is no such CustomResourceDefinition in this cluster, so nothing of it is stored\n", kind.definition)
+}
+
+/// The cluster knows no kind.
+pub fn no_definitions(kinds: &[&Kind]) -> String {
+    let definitions: Vec<&str> = kinds.iter().map(|kind| kind.definition.as_str()).collect();
     format!(
-        "Nothing was migrated: there is no CustomResourceDefinition {} in this cluster, so nothing of it is stored.\n\
+        "Nothing was migrated: there is no CustomResourceDefinition {} in this cluster, so nothing is stored.\n\
          Is it the right cluster? kubectl config current-context\n",
-        kind.definition
+        definitions.join(", and no ")
     )
 }
 

@@ -26,7 +26,7 @@ async fn migrated(
     let (seen, service) = (calls.clone(), tower::service_fn(move |request| serve(calls.clone(), answer.clone(), request)));
     let said = migrate_kind(&Client::new(service, "default"), &kind()).await;
     let seen = seen.lock().unwrap().clone();
-    (said, seen)
+    (said.map(|said| said.expect("the kind is known")), seen)
 }
 
 async fn serve(calls: Calls, answer: Arc<Answer>, request: Request<Body>) -> Result<Response<Body>, std::convert::Infallible> {
@@ -172,11 +172,24 @@ async fn what_cannot_be_written_keeps_the_definition_as_it_is() {
 
 #[tokio::test]
 async fn a_fault_ends_the_run() {
-    for (verb, code) in [("GET", 500), ("PUT", 500), ("PUT", 403)] {
-        let (said, calls) = migrated(move |call, _| (call == one(verb)).then(|| fault(code, "conversion webhook failed"))).await;
+    let rights = "caches.example.com \"one\" is forbidden: User \"jane\" cannot update resource \"caches\" in API group \"example.com\"";
+    for (verb, code, why) in [("GET", 500, "conversion webhook failed"), ("PUT", 500, "conversion webhook failed"), ("PUT", 403, rights)] {
+        let (said, calls) = migrated(move |call, _| (call == one(verb)).then(|| fault(code, why))).await;
         let said = said.expect_err("it is not migrated");
         assert!(said.starts_with("Stopped at mc/one in namespace shop after 0 of 2 caches.example.com: "), "{said}");
         assert_eq!((count(&calls, "PUT /apis/example.com/v2/namespaces/shop/caches/two"), count(&calls, STATUS)), (0, 0));
+    }
+}
+
+#[tokio::test]
+async fn what_somebody_elses_policy_refuses_keeps_no_other_from_it() {
+    for (code, why) in
+        [(403, "admission webhook \"policy.example.com\" denied the request: no"), (400, "admission webhook denied it"), (422, "no")]
+    {
+        let (said, calls) = migrated(move |call, _| (call == one("PUT")).then(|| fault(code, why))).await;
+        let said = said.expect_err("one of them is not migrated");
+        assert!(said.starts_with("1 of 2 caches.example.com cannot be written") && said.contains(why), "{said}");
+        assert_eq!((count(&calls, "PUT /apis/example.com/v2/namespaces/shop/caches/two"), count(&calls, STATUS)), (1, 0));
     }
 }
 
