@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
-pub use values::{LogFormat, Source};
+pub use values::{COUNT, LogFormat, RATE, Source};
 
 /// Everything that can be set from outside.
 #[derive(Clone, Debug)]

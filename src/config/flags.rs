@@ -1,7 +1,7 @@
 //! One line for each setting; the flags, the environment and the documentation are printed from it.
 
 use super::default_settings;
-use super::values::{self, Deadline, LogFormat, Source};
+use super::values::{self, COUNT, Deadline, LogFormat, Source};
 use crate::kinds::Settings;
 use Default::{Is, Says};
 use clap::builder::ValueParser;
@@ -106,9 +106,9 @@ fn looked_after() -> [Setting; 2] {
 fn pace() -> [Setting; 3] {
     let burst = "requests to the API server that may go out at once";
     [
-        setting("concurrency", "COUNT", Is("64"), value_parser!(u16).range(1..).into(), "objects reconciled at once"),
+        setting("concurrency", "COUNT", Is("64"), value_parser!(u16).range(COUNT).into(), "objects reconciled at once"),
         setting("api-qps", "RATE", Is("200"), ValueParser::new(values::rate), "requests to the API server per second, on average"),
-        setting("api-burst", "COUNT", Is("400"), value_parser!(u32).range(1..).into(), burst),
+        setting("api-burst", "COUNT", Is("400"), value_parser!(u32).range(COUNT).into(), burst),
     ]
 }
 

@@ -7,6 +7,7 @@ use clap::builder::PossibleValue;
 use jiff::SignedDuration;
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 use tracing_subscriber::EnvFilter;
@@ -14,6 +15,12 @@ use tracing_subscriber::filter::LevelFilter;
 
 /// Where a pod finds the namespace that it runs in.
 const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+
+/// What may be counted: no cluster wants more.
+pub const COUNT: RangeInclusive<i64> = 1..=65_535;
+
+/// What may come in a second.
+pub const RATE: RangeInclusive<f64> = 0.1..=100_000.0;
 
 /// The longest deadline: beyond it nobody waits for an answer.
 const LONGEST: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -157,8 +164,8 @@ pub(super) fn registry(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn rate(text: &str) -> Result<f32, String> {
-    let rate = text.parse().ok().filter(|rate: &f32| (0.1..=100_000.0).contains(rate));
-    rate.ok_or_else(|| "a rate is a number from 0.1 to 100000 per second".to_owned())
+    let rate = text.parse().ok().filter(|rate: &f32| RATE.contains(&f64::from(*rate)));
+    rate.ok_or_else(|| format!("a rate is a number from {} to {} per second", RATE.start(), RATE.end()))
 }
 
 pub(super) fn log_level(text: &str) -> Result<String, String> {

@@ -1,6 +1,7 @@
 //! Where the chart's values go into the objects of the list: one row a place, and nothing else of a chart is written by hand.
 
 use super::manifests::NAMESPACE;
+use super::protection::DELETABLE;
 use super::rights::WATCHED;
 use serde_json::{Value, json};
 
@@ -29,8 +30,8 @@ pub(super) enum Write {
     Tree,
     /// As a map or a list, where it is not empty.
     TreeIfAny,
-    /// What the object says stands there where the value is true.
-    Switch,
+    /// What the object says stands there where the value is true, and these texts where it is not.
+    Switch(&'static [(&'static str, &'static str)]),
     /// By an expression of its own.
     Expression(&'static str),
     /// As environment variables: every setting that is given.
@@ -56,7 +57,7 @@ const PLACES: &[Place] = &[
     place(OPERATOR, "/spec/template/spec/priorityClassName", "priorityClassName", Write::TextIfAny),
     place(SERVICE, "/spec/ipFamilyPolicy", "service.ipFamilyPolicy", Write::Text),
     place(SERVICE, "/spec/ipFamilies", "service.ipFamilies", Write::TreeIfAny),
-    place(("CustomResourceDefinition", ""), "/metadata/annotations", "crds.keep", Write::Switch),
+    place(("CustomResourceDefinition", ""), "/metadata/annotations", "crds.keep", Write::Switch(&[(DELETABLE, "true")])),
     place(("RoleBinding", WATCHED), "/metadata/namespace", "watchNamespaces", Write::Expression(". | quote")),
 ];
 
@@ -91,7 +92,7 @@ pub(super) fn said(objects: &[Value], value: &str) -> Option<Value> {
     let read = |object: &Value| {
         let place = places(object).find(|place| place.value == value)?;
         let said = object.pointer(place.at.trim_end_matches("/-"))?;
-        Some(if matches!(place.write, Write::Switch) { json!(true) } else { said.clone() })
+        Some(if matches!(place.write, Write::Switch(_)) { json!(true) } else { said.clone() })
     };
     objects.iter().find_map(read)
 }

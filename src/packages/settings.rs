@@ -1,6 +1,6 @@
 //! The operator's settings as values of the chart: every flag, but for those that the manifests themselves decide.
 
-use crate::config::{Described, described};
+use crate::config::{COUNT, Described, RATE, described};
 use crate::kinds::image;
 use serde_json::{Value, json};
 
@@ -40,9 +40,9 @@ pub(super) fn schema(setting: &Described) -> Value {
         _ if setting.many => json!({ "type": "array", "items": text }),
         "DURATION" => spelled(&format!("^{DURATION}$")),
         "IMAGE" => spelled(image::PATTERN),
-        "COUNT" => json!({ "type": "integer", "minimum": 1 }),
+        "COUNT" => json!({ "type": "integer", "minimum": COUNT.start(), "maximum": COUNT.end() }),
         "BOOL" => json!({ "type": "boolean" }),
-        "RATE" => json!({ "type": "number", "exclusiveMinimum": 0 }),
+        "RATE" => json!({ "type": "number", "minimum": RATE.start(), "maximum": RATE.end() }),
         _ if !setting.words.is_empty() => json!({ "enum": setting.words }),
         _ => text,
     }

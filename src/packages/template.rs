@@ -93,7 +93,11 @@ fn written(line: &str, mark: &Mark) -> String {
         Write::TextIfAny => format!("{{{{- with {value} }}}}\n{line}{{{{ . | quote }}}}\n{{{{- end }}}}"),
         Write::Tree => block(&value),
         Write::TreeIfAny => format!("{{{{- with {value} }}}}\n{}\n{{{{- end }}}}", block(".")),
-        Write::Switch => format!("{{{{- if {value} }}}}\n{key}\n{}{{{{- end }}}}", indented(&yaml(&mark.before), indent + 2)),
+        Write::Switch(otherwise) => {
+            let otherwise: Value = otherwise.iter().map(|(key, text)| ((*key).to_owned(), json!(text))).collect();
+            let [is, is_not] = [&mark.before, &otherwise].map(|under| indented(&yaml(under), indent + 2));
+            format!("{key}\n{{{{- if {value} }}}}\n{is}{{{{- else }}}}\n{is_not}{{{{- end }}}}")
+        }
         Write::Settings => indented(&settings::variables(&mark.before), indent).trim_end().to_owned(),
     }
 }

@@ -99,7 +99,11 @@ fn surroundings() -> [Row; 9] {
         ("podMonitor.enabled", switch(false), "have a Prometheus operator scrape the pods; the cluster must know PodMonitor"),
         ("prometheusRule.enabled", switch(false), "have it call somebody; the cluster must know PrometheusRule"),
         ("crds.install", switch(true), "install the definitions, and upgrade them with the chart"),
-        ("crds.keep", switch(true), "leave the definitions, and with them every object, when the release is uninstalled"),
+        (
+            "crds.keep",
+            switch(true),
+            "leave the definitions, and with them every object, when the release is uninstalled; with false both go, and what the operator looks after is to be deleted first, since nobody is left to do it",
+        ),
         (
             "namespace.create",
             switch(false),
