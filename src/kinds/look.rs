@@ -1,5 +1,6 @@
 //! An observation, compared: what is known, what is wanted, and what it takes.
 
+use super::annotations::{PROTECTED, is_set};
 use super::children::Siblings;
 use super::intervention::Subject;
 use super::order::{ChildRef, Fate, Order};
@@ -205,6 +206,7 @@ impl<'a, K: Compared> Look<'a, K> {
                 self.conflicts().next().is_none() && self.seen.refusal.as_ref().is_none_or(|refusal| refusal.fate != Fate::Taken)
             }
             About::Pods => self.settled || self.as_ordered().is_some_and(|ordered| ordered.settled),
+            About::Protection => !is_set(&self.seen.object, PROTECTED),
             About::Fields | About::Data => false,
         }
     }

@@ -15,6 +15,8 @@ pub enum About {
     Fields,
     /// Pods that are not ready: it ends when they are.
     Pods,
+    /// Protection: it ends when that is taken off.
+    Protection,
     /// Something of the kind's own: it does not end by itself.
     Data,
 }
@@ -193,7 +195,7 @@ reasons! {
     }
     /// The object is protected, and is being deleted.
     Protected {
-        about: About::Data,
+        about: About::Protection,
         answers: &[Verb::Retry, Verb::KeepVolumes],
         says: "the object is protected",
         meaning: "The object was deleted although it is annotated to be protected",
@@ -230,6 +232,7 @@ impl Reason {
             About::Names => "when no such object is left",
             About::Fields => "at no time: who fights is not seen, and may come back",
             About::Pods => "when every pod that was ordered is ready; a count that was changed meanwhile follows then",
+            About::Protection => "when the protection is taken off",
             About::Data => "at no time",
         }
     }

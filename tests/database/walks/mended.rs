@@ -130,7 +130,7 @@ fn a_dump_counts_for_as_long_as_nobody_can_write() {
     annotated(&mut life, PROTECTED, None);
     assert!(life.status()["snapshot"].is_object(), "the dump is forgotten");
     life.cluster.lets_go();
-    assert_eq!(life.answer("retry"), path(&[Phase::Removing, Phase::Releasing]), "{:?}", life.cluster.done);
+    assert_eq!(life.after(), path(&[Phase::Removing, Phase::Releasing]), "{:?}", life.cluster.done);
 }
 
 /// One whose primary was told to go, and whose heir went away meanwhile.

@@ -50,10 +50,13 @@ impl std::fmt::Display for Seen {
 }
 
 impl<'a> Load<'a> {
-    /// Begins, and waits for the first commit.
+    /// Begins where each server has the table, since a ready replica may still look for its primary; waits for the first commit.
     #[track_caller]
     pub fn on(base: &'a Base<'a>) -> Self {
         base.sql(base.name(), "CREATE TABLE kept (n int PRIMARY KEY)").ok();
+        for ordinal in 0..base.servers() {
+            base.answers(&base.server(ordinal), "SELECT count(*) FROM kept", "0");
+        }
         let writes = format!(
             "for n in $(seq 1 {COMMITS}); do [[ ! -e /stop/now ]] || break; \
              psql -XAtqc \"INSERT INTO kept VALUES ($n)\" 2>/dev/null && echo \"$n $(date +%s%3N)\"; sleep 0.05; done"

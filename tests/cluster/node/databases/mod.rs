@@ -65,8 +65,14 @@ impl<'a> Base<'a> {
         eventually_or(60, || said().out.trim() == expected, || format!("{service}: {sql} is not {expected}: {}", said().text()));
     }
 
-    /// The Service of one server.
-    fn server(&self, ordinal: u32) -> String {
+    /// How many servers the spec asks for.
+    #[track_caller]
+    fn servers(&self) -> u64 {
+        self.thing.seen()["spec"]["replicas"].as_u64().unwrap()
+    }
+
+    /// The name of one server.
+    fn server(&self, ordinal: u64) -> String {
         format!("{0}-{ordinal}.{0}-pods", self.name())
     }
 
