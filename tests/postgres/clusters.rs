@@ -98,6 +98,31 @@ fn a_planned_switchover_loses_nothing_and_the_old_primary_follows_without_a_clon
     assert!(!second.log().contains("clones"));
 }
 
+/// A server waits at its end for who follows, and one that did not is not given what others were told is kept.
+#[test]
+fn a_fenced_primary_names_who_holds_all_that_it_wrote() {
+    let world = World::new();
+    let first = world.primary();
+    ledger(&first, 100);
+    let second = world.serve(1);
+    let third = world.serve(2);
+    count_on(&second, "100");
+    // One loses the primary for a moment, and lets readers in still.
+    world.point_service(2);
+    first.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_replication WHERE application_name = 'db-2'");
+    first.sql("INSERT INTO ledger VALUES (101)");
+    assert_eq!(third.ready(), Ok(()));
+    world.topology(&[("primary", "")]);
+    first.stop();
+    let words = world.start(0).last_words();
+    assert!(words.starts_with("FENCED: ") && words.ends_with("; complete=1"), "{words}");
+    count_on(&second, "101");
+    count_on(&third, "100");
+    second.stop();
+    let words = world.start(0).last_words();
+    assert!(words.starts_with("FENCED: ") && words.ends_with("; complete="), "{words}");
+}
+
 #[test]
 fn a_fence_can_be_taken_back_and_after_a_crash_it_has_to_be() {
     let world = World::new();

@@ -88,6 +88,12 @@ impl Fault {
     }
 }
 
+/// Ordinals of the servers that hold all that a fenced one wrote, as it says; nobody where it does not.
+pub fn complete(sentence: &str) -> impl Iterator<Item = u32> {
+    let ordinals = sentence.rsplit_once("; complete=").map(|(_, ordinals)| ordinals).unwrap_or_default();
+    ordinals.split(',').filter_map(|ordinal| ordinal.parse().ok())
+}
+
 /// The refusal that a termination message is, if it is one.
 pub fn refusal(message: &str) -> Option<(Word, String)> {
     let (first, sentence) = line(message)?.split_once(": ")?;
@@ -131,8 +137,11 @@ mod tests {
 
     #[test]
     fn a_refusal_is_told_from_a_log() {
-        let fenced = "FENCED: no primary is named at epoch 2; this server was it, and waits\n";
-        assert_eq!(refusal(fenced).map(|(word, _)| word), Some(Word::Fenced));
+        let fenced = "FENCED: no primary is named at epoch 2; this server was it, and waits; complete=1,2\n";
+        assert_eq!(refusal(fenced).map(|(word, sentence)| (word, complete(&sentence).collect())), Some((Word::Fenced, vec![1, 2])));
+        for nobody in ["", "it waits", "it waits; complete=", "it waits; complete=-1,x"] {
+            assert_eq!(complete(nobody).next(), None, "{nobody}");
+        }
         assert_eq!(refusal("FAILED: initdb: error: no").map(|(_, sentence)| sentence), Some("initdb: error: no".to_owned()));
         for log in ["", "OK systemid=1 version=2", "2026-01-02 FATAL:  could not open", "FENCED", "FENCED:", "Fenced: x", "FENCED: a\nb"] {
             assert_eq!(refusal(log), None, "{log:?}");

@@ -116,11 +116,11 @@ impl<'a> Members<'a> {
         Some((next, self.pod(next)?))
     }
 
-    /// The word with which the server of this ordinal ended, where it neither runs again nor is on its way out.
-    pub fn ended(&self, ordinal: u32) -> Option<Word> {
+    /// How the server of this ordinal ended, where it neither runs again nor is on its way out.
+    pub fn ended(&self, ordinal: u32) -> Option<(Word, String)> {
         let pod = self.pod(ordinal).filter(|pod| pod.metadata.deletion_timestamp.is_none())?;
         let runs = server(pod)?.state.as_ref().is_some_and(|state| state.running.is_some());
-        self.refusal(ordinal).filter(|_| !runs).map(|(word, _)| word)
+        self.refusal(ordinal).filter(|_| !runs)
     }
 
     /// The word with which the server of this ordinal ended last.

@@ -1,7 +1,7 @@
 //! What each effect asks of the cluster.
 
 use super::children::COMPONENT;
-use super::last_words::Word;
+use super::last_words::{Word, complete};
 use super::members::Members;
 use super::plan::Plan;
 use super::scene::Scene;
@@ -128,9 +128,9 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let Some(uid) = scene.look.children.topology.uid() else { return Vec::new() };
     // One that readers are not led to yet would not be made anew, and only a start makes a primary.
     let follows = |ordinal: u32| scene.members.is_ready(ordinal) && scene.members.pod(ordinal).is_some_and(Members::is_labelled);
-    let heir = || (0..target.replicas.unsigned_abs()).find(|ordinal| told.fenced != Some(*ordinal) && follows(*ordinal));
+    let heirs = || (0..target.replicas.unsigned_abs()).filter(|ordinal| told.fenced != Some(*ordinal) && follows(*ordinal));
     let told_next = |next| vec![needed::told_otherwise(told, &next, scene, &uid)];
-    let handed_over = || heir().map(|heir| told_next(told.clone().handed_over(heir))).unwrap_or_default();
+    let handed_over = || heirs().next().map(|heir| told_next(told.clone().handed_over(heir))).unwrap_or_default();
     match (told.primary, told.fenced) {
         (Some(primary), _) if primary < target.replicas.unsigned_abs() => {
             let pod = scene.members.pod(primary).filter(|pod| Members::is_labelled(pod));
@@ -139,12 +139,15 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         }
         // Without an heir, nobody would take writes; one that does not run cannot end cleanly.
         (Some(primary), _) if !scene.members.is_ready(primary) => Vec::new(),
-        (Some(_), _) => heir().map(|_| told_next(told.clone().fenced())).unwrap_or_default(),
+        (Some(_), _) => heirs().next().map(|_| told_next(told.clone().fenced())).unwrap_or_default(),
         (None, Some(old)) => match (scene.members.pod(old), scene.members.ended(old)) {
-            // Where nobody can take over any more it is named again, and serves.
-            (Some(_), Some(Word::Fenced)) => told_next(told.clone().handed_over(heir().unwrap_or(old))),
+            // Where nobody who holds all that it wrote can take over, it is named again, and serves.
+            (Some(_), Some((Word::Fenced, said))) => {
+                let heir = heirs().find(|heir| complete(&said).any(|ordinal| ordinal == *heir));
+                told_next(told.clone().handed_over(heir.unwrap_or(old)))
+            }
             // What it wrote last may be nowhere else: it is named again, and goes cleanly the next time.
-            (Some(_), Some(Word::Unclean)) => told_next(told.clone().handed_over(old)),
+            (Some(_), Some((Word::Unclean, _))) => told_next(told.clone().handed_over(old)),
             (Some(pod), _) => is_old(scene, pod).then(|| spared(scene, old, pod)).flatten().into_iter().collect(),
             // It comes back, and says how it ended.
             (None, _) => Vec::new(),

@@ -31,6 +31,8 @@ pub struct Cluster {
     pub says: BTreeMap<String, (bool, String)>,
     /// Ordinals whose server does not become ready.
     pub away: BTreeSet<u32>,
+    /// Ordinals whose server lacks what the primary wrote last.
+    pub behind: BTreeSet<u32>,
     /// Does a primary that ends do so by a crash, until it has run again?
     pub crashed: bool,
     /// May volumes of the class grow?
@@ -55,6 +57,7 @@ impl Cluster {
             things: BTreeMap::new(),
             says: BTreeMap::new(),
             away: BTreeSet::new(),
+            behind: BTreeSet::new(),
             crashed: false,
             expands: true,
             stuck: false,
@@ -277,6 +280,8 @@ impl Cluster {
     fn server_runs(&mut self, name: &str, ordinal: u32) {
         let (now, away, told) = (self.now.to_string(), self.away.contains(&ordinal), self.told_primary());
         let fenced = told.is_empty() && self.fenced() == ordinal.to_string();
+        let complete: Vec<String> =
+            (0..3).filter(|other| *other != ordinal && !self.behind.contains(other)).map(|other| other.to_string()).collect();
         let pod = self.things.get_mut(&(ChildKind::Pod, name.to_owned())).expect("a pod");
         if pod["metadata"]["annotations"]["test/told"] == json!("") && !told.is_empty() {
             // Its container starts again and again until somebody is named.
@@ -287,8 +292,10 @@ impl Cluster {
         let me = ordinal.to_string();
         let refuses = fenced && at_start.is_empty();
         if refuses {
-            let how =
-                if self.crashed { "UNCLEAN: this server was it, and did not end cleanly" } else { "FENCED: this server was it, and waits" };
+            let how = match self.crashed {
+                true => "UNCLEAN: this server was it, and did not end cleanly".to_owned(),
+                false => format!("FENCED: this server was it, and waits; complete={}", complete.join(",")),
+            };
             pod["metadata"]["annotations"]["test/said"] = json!(how);
             let end = json!({ "terminated": { "exitCode": 3, "message": how } });
             pod["status"]["containerStatuses"] =

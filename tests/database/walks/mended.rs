@@ -133,17 +133,46 @@ fn a_dump_counts_for_as_long_as_nobody_can_write() {
     assert_eq!(life.after(), path(&[Phase::Removing, Phase::Releasing]), "{:?}", life.cluster.done);
 }
 
-/// One whose primary was told to go, and whose heir went away meanwhile.
-fn without_an_heir() -> Life {
-    let mut life = promoted();
-    life.set(&json!({ "replicas": 1 }));
-    let told = |life: &Life| life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology")["data"].clone();
-    while told(&life)["fenced"] == json!("") {
+/// Looks until the servers are told so.
+fn is_told(life: &mut Life, key: &str, value: &str) {
+    let told = |life: &Life| life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology")["data"][key].clone();
+    for _ in 0..50 {
+        if told(life) == value {
+            return;
+        }
         life.look();
         life.cluster.settles();
     }
+    panic!("{key} is {}, not {value:?}: {:?}", told(life), life.cluster.done);
+}
+
+/// One whose primary was told to go.
+fn moving() -> Life {
+    let mut life = promoted();
+    life.set(&json!({ "replicas": 1 }));
+    is_told(&mut life, "fenced", "1");
+    life
+}
+
+/// One whose primary was told to go, and whose heir went away meanwhile.
+fn without_an_heir() -> Life {
+    let mut life = moving();
     life.cluster.away.insert(0);
     life
+}
+
+#[test]
+fn who_lacks_what_the_primary_wrote_last_does_not_follow_it() {
+    let mut life = promoted();
+    life.cluster.behind.insert(0);
+    life.set(&json!({ "replicas": 1 }));
+    is_told(&mut life, "fenced", "1");
+    let epoch = life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology")["data"]["epoch"].clone();
+    is_told(&mut life, "primary", "1");
+    is_told(&mut life, "epoch", epoch.as_str().expect("a number"));
+    life.cluster.behind.clear();
+    assert_eq!(life.after().last(), path(&[Phase::Ready]).last());
+    assert_eq!(life.status()["primary"], "db-0");
 }
 
 #[test]

@@ -55,23 +55,51 @@ promote() {
     write_marker primary "$(control 'Database system identifier')"
 }
 
-# The operator promises that there is none; this looks, all at once and for a while, since one that has just
-# started says for a moment that it cannot tell.
+# Has this primary other passwords to bring than it had, and does a peer refuse them? All others get theirs from here, so it
+# follows and knows the old ones; one that was promoted since would know these.
+knows_old_passwords() {
+    [[ $marked_role == primary && -f $DATA/roles ]] && ! roles_are_current &&
+        grep -q 'password authentication failed' "$RUN/words-$1"
+}
+
+# The operator promises that there is none; this looks for a while, since one that has just started says for a moment
+# that it cannot tell.
 no_other_primary() {
-    local peer host index
-    rm -f "$RUN"/peer-*
-    index=0
-    while read -r peer; do
-        host=${peer#*=}
-        [[ -n $host && ${peer%%=*} != "$me" ]] || continue
-        index=$((index + 1))
-        (trap - ERR && look_at_peer "$host" >"$RUN/peer-$index") &
-    done < <(tr -s '[:space:]' '\n' <"$TOPOLOGY/peers" && echo)
-    wait
+    local peer
+    ask_peers look_at_peer
     for peer in "$RUN"/peer-*; do
         [[ -s $peer ]] || continue
         refuse "$(cut -d: -f1 "$peer")" "$(cut -d: -f2- "$peer" | sed 's/^ //')"
     done
+}
+
+# ask_peers FUNCTION: calls it with the host of each, all at once; what it prints stands in peer-ORDINAL.
+ask_peers() {
+    local peer
+    rm -f "$RUN"/peer-*
+    while read -r peer; do
+        [[ -n ${peer#*=} && ${peer%%=*} != "$me" ]] || continue
+        (trap - ERR && "$1" "${peer#*=}" >"$RUN/peer-${peer%%=*}") &
+    done < <(tr -s '[:space:]' '\n' <"$TOPOLOGY/peers" && echo)
+    wait
+}
+
+# Ordinals of the peers that hold all that this server, which ended cleanly, has written: `1,2`. At its end a server
+# waits for those that follow it, and who did not follow at that moment lacks what others were told is kept.
+complete() {
+    local peer ordinals=()
+    ask_peers holds_all
+    for peer in "$RUN"/peer-*; do
+        if [[ -s $peer ]]; then ordinals+=("${peer##*-}"); fi
+    done
+    (IFS=, && echo "${ordinals[*]}")
+}
+
+holds_all() {
+    local system='' timeline='' flushed=''
+    read -r system timeline flushed _ < <(identify "$1") || true
+    [[ $system == "$(control 'Database system identifier')" && $timeline == "$(control "Latest checkpoint's TimeLineID")" ]] || return 0
+    if (($(position "$flushed") >= $(position "$(control 'Latest checkpoint location')"))); then echo yes; fi
 }
 
 # Prints an obstacle, or nothing.
@@ -90,7 +118,8 @@ look_at_peer() {
             ((timeline <= mine)) || echo "NEWER_TIMELINE: $host is on timeline $timeline and this volume on $mine"
             return
         fi
+        ! knows_old_passwords "$host" || return 0
         sleep 1
     done
-    echo "PEER_UNKNOWN: $host answers, and will not say what it is: $(tail -n 1 "$RUN/words-$host")"
+    echo "PEER_UNKNOWN: $host answers, and will not say what it is: $(head -n 1 "$RUN/words-$host")"
 }

@@ -18,7 +18,7 @@ settle() {
     elif [[ -z $primary && -e $PGDATA && ! -e $PGDATA/standby.signal ]]; then
         [[ $(control 'Database cluster state') == 'shut down' ]] ||
             refuse UNCLEAN "no primary is named at epoch $epoch; this server was it, and did not end cleanly"
-        refuse FENCED "no primary is named at epoch $epoch; this server was it, and waits"
+        refuse FENCED "no primary is named at epoch $epoch; this server was it, and waits; complete=$(complete)"
     else
         settle_replica
     fi
