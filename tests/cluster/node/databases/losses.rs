@@ -74,6 +74,25 @@ fn an_empty_volume_is_never_called_ready() {
     }
 }
 
+/// Replicas learn of other passwords from the primary, which has to start beside servers that know the old ones.
+#[test]
+fn passwords_that_are_reset_reach_every_server() {
+    let _turn = shared();
+    let space = Space::new("reset");
+    let base = two(&space);
+    base.sql("db", "CREATE TABLE kept (n int); INSERT INTO kept VALUES (1);").ok();
+    space.kubectl(&["delete", "secret/db-internal"]).ok();
+    base.thing.reaches("HumanIntervention", SOON);
+    assert_eq!(base.thing.status()["reason"], "CredentialsLost");
+    base.thing.answer("reset-passwords").ok();
+    let so = || base.thing.is_ready_as_asked();
+    eventually_or(SOON, so, || format!("{:?}\n{:#}", base.thing.history(), base.thing.status()));
+    base.sql("db", "INSERT INTO kept VALUES (2)").ok();
+    for server in ["db-ro".to_owned(), base.server(1)] {
+        base.answers(&server, "SELECT count(*) FROM kept", "2");
+    }
+}
+
 /// What runs goes on while the node's kubelet is away, and is what it was when it is back.
 #[test]
 fn a_minute_without_the_kubelet_changes_nothing() {
