@@ -194,6 +194,8 @@ fn whatever_can_be_counted_is_counted_somewhere() {
     let functions: Vec<&str> = record.lines().filter_map(|line| line.strip_prefix("pub fn ")?.split('(').next()).collect();
     assert!(functions.len() > 5, "{functions:?}");
     for function in functions {
-        assert!(elsewhere.contains(&format!("telemetry::{function}(")), "nobody calls telemetry::{function}");
+        // Called, or handed on to be called.
+        let ways = [format!("telemetry::{function}("), format!("telemetry::{function})")];
+        assert!(ways.iter().any(|way| elsewhere.contains(way)), "nobody calls telemetry::{function}");
     }
 }

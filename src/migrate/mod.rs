@@ -85,7 +85,9 @@ async fn migrate(client: &Client) -> Result<(), String> {
     if missing.len() == kinds.len() {
         return Err(words::no_definitions(&missing));
     }
-    missing.into_iter().for_each(|kind| print!("{}", words::no_definition(kind)));
+    for kind in missing {
+        print!("{}", words::no_definition(kind));
+    }
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
