@@ -19,6 +19,21 @@ use std::sync::Arc;
 /// The system identifier of the data.
 const SYSTEM: &str = "7300000000000000001";
 
+/// What can go wrong with the cluster as a whole.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trouble {
+    /// A primary that ends does so by a crash; over once it has run again.
+    Crash,
+    /// The class lets no volume grow.
+    RigidClass,
+    /// Volumes that may grow stay as they are.
+    StuckGrowth,
+    /// No pod can be made, as where a quota is used up.
+    Quota,
+    /// Pods that are told to go stay, as on a node that answers nobody.
+    SilentNode,
+}
+
 /// The cluster at one moment.
 pub struct Cluster {
     /// The time.
@@ -33,16 +48,8 @@ pub struct Cluster {
     pub away: BTreeSet<u32>,
     /// Ordinals whose server lacks what the primary wrote last.
     pub behind: BTreeSet<u32>,
-    /// Does a primary that ends do so by a crash, until it has run again?
-    pub crashed: bool,
-    /// May volumes of the class grow?
-    pub expands: bool,
-    /// Do volumes that may grow stay as they are?
-    pub stuck: bool,
-    /// May no pod be made, as where a quota is used up?
-    pub full: bool,
-    /// Do pods that are told to go stay, as on a node that answers nobody?
-    pub hangs: bool,
+    /// What goes wrong until it is taken out again.
+    pub troubles: BTreeSet<Trouble>,
     /// Every order that was carried out, in short.
     pub done: Vec<String>,
     serial: i64,
@@ -58,11 +65,7 @@ impl Cluster {
             says: BTreeMap::new(),
             away: BTreeSet::new(),
             behind: BTreeSet::new(),
-            crashed: false,
-            expands: true,
-            stuck: false,
-            full: false,
-            hangs: false,
+            troubles: BTreeSet::new(),
             done: Vec::new(),
             serial: 0,
         };
@@ -73,6 +76,11 @@ impl Cluster {
         object.metadata.resource_version = Some("1".to_owned());
         cluster.object = Some(object);
         cluster
+    }
+
+    /// Does this go wrong now?
+    pub fn has(&self, trouble: Trouble) -> bool {
+        self.troubles.contains(&trouble)
     }
 
     fn uid(&mut self) -> String {
@@ -108,7 +116,7 @@ impl Cluster {
 
     /// The nodes answer again: what was told to go goes.
     pub fn lets_go(&mut self) {
-        self.hangs = false;
+        self.troubles.remove(&Trouble::SilentNode);
         self.things.retain(|_, thing| thing["metadata"]["deletionTimestamp"].is_null());
     }
 
@@ -117,10 +125,10 @@ impl Cluster {
         self.things.remove(&(kind, name.to_owned())).expect("a thing to remove");
         let owner = if kind == ChildKind::StatefulSet { ("test/set", json!("yes")) } else { ("batch.kubernetes.io/job-name", json!(name)) };
         if [ChildKind::StatefulSet, ChildKind::Job].contains(&kind) {
-            let hangs = self.hangs;
+            let hangs = self.has(Trouble::SilentNode);
             self.things.retain(|_, thing| hangs || thing["metadata"]["labels"][owner.0] != owner.1);
         }
-        if self.hangs {
+        if self.has(Trouble::SilentNode) {
             let now = json!(self.now.to_string());
             let left = self.things.values_mut().filter(|thing| thing["metadata"]["labels"][owner.0] == owner.1);
             left.for_each(|thing| thing["metadata"]["deletionTimestamp"] = now.clone());
@@ -214,7 +222,7 @@ impl Cluster {
     pub fn settles(&mut self) {
         self.now += jiff::SignedDuration::from_secs(1);
         for name in self.names(ChildKind::PersistentVolumeClaim) {
-            let grows = self.expands && !self.stuck;
+            let grows = !self.has(Trouble::RigidClass) && !self.has(Trouble::StuckGrowth);
             let claim = self.things.get_mut(&(ChildKind::PersistentVolumeClaim, name)).expect("a claim");
             let class = claim["spec"]["storageClassName"].take();
             claim["spec"]["storageClassName"] = if class.is_null() { json!("standard") } else { class };
@@ -250,7 +258,7 @@ impl Cluster {
                     self.insert(&ChildRef { kind: ChildKind::PersistentVolumeClaim, name: claim }, &made);
                 }
                 if self.get(ChildKind::Pod, &pod).is_none() {
-                    if self.full {
+                    if self.has(Trouble::Quota) {
                         continue;
                     }
                     let mut labels = set["spec"]["template"]["metadata"]["labels"].clone();
@@ -292,9 +300,10 @@ impl Cluster {
         let me = ordinal.to_string();
         let refuses = fenced && at_start.is_empty();
         if refuses {
-            let how = match self.crashed {
-                true => "UNCLEAN: this server was it, and did not end cleanly".to_owned(),
-                false => format!("FENCED: this server was it, and waits; complete={}", complete.join(",")),
+            let how = if self.troubles.contains(&Trouble::Crash) {
+                "UNCLEAN: this server was it, and did not end cleanly".to_owned()
+            } else {
+                format!("FENCED: this server was it, and waits; complete={}", complete.join(","))
             };
             pod["metadata"]["annotations"]["test/said"] = json!(how);
             let end = json!({ "terminated": { "exitCode": 3, "message": how } });
@@ -302,7 +311,9 @@ impl Cluster {
                 json!([{ "name": "postgresql", "ready": false, "restartCount": 1, "image": "", "imageID": "", "state": end }]);
         }
         let fits = (at_start == me) == (told == me) && !away && !refuses;
-        self.crashed &= !(fits && told == me && pod["metadata"]["annotations"]["test/said"].is_string());
+        if fits && told == me && pod["metadata"]["annotations"]["test/said"].is_string() {
+            self.troubles.remove(&Trouble::Crash);
+        }
         let ready = if fits { "True" } else { "False" };
         if pod["status"]["conditions"][0]["status"] != json!(ready) {
             pod["status"]["conditions"] = json!([{ "type": "Ready", "status": ready, "lastTransitionTime": now }]);
@@ -408,7 +419,8 @@ impl Lookup for Things<'_> {
     }
 
     fn read_all<T: Readable>(&self) -> Reading<Vec<Arc<T>>> {
-        let class = json!({ "metadata": { "name": "standard" }, "provisioner": "p", "allowVolumeExpansion": self.0.expands });
+        let class =
+            json!({ "metadata": { "name": "standard" }, "provisioner": "p", "allowVolumeExpansion": !self.0.has(Trouble::RigidClass) });
         Reading::Found(Arc::new(vec![Arc::new(typed(&class))]))
     }
 

@@ -1,5 +1,6 @@
 //! What a user is told of a change at the prompt, before it is made.
 
+use super::cluster::Trouble;
 use super::life::Life;
 use super::promoted;
 use crate::{golden, spec};
@@ -31,7 +32,7 @@ fn a_change_is_told_as_in_the_golden_files() {
     let moved = promoted();
     let fixed = {
         let mut life = Life::of(&json!({}));
-        life.cluster.expands = false;
+        life.cluster.troubles.insert(Trouble::RigidClass);
         life
     };
     let lines = [

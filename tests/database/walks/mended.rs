@@ -1,5 +1,6 @@
 //! What goes wrong on the way, and is put right without a loss: servers that do not come back, Secrets, names, sizes, schedules.
 
+use super::cluster::Trouble;
 use super::life::{Life, path};
 use super::promoted;
 use kube::ResourceExt;
@@ -20,14 +21,14 @@ fn annotated(life: &mut Life, key: &str, value: Option<&str>) {
 #[test]
 fn where_no_pod_can_be_made_one_server_is_missed_and_no_more() {
     let mut life = Life::of(&json!({ "replicas": 3 }));
-    life.cluster.full = true;
+    life.cluster.troubles.insert(Trouble::Quota);
     let way = life.edit(&json!({ "replicas": 3, "podTemplate": { "spec": { "priorityClassName": "no-such" } } }));
     assert_eq!(way, path(&[Phase::Restarting]));
     let gone: Vec<&String> = life.cluster.done.iter().filter(|done| done.starts_with("delete Pod db-")).collect();
     assert_eq!(gone, ["delete Pod db-2"]);
     life.cluster.now += jiff::SignedDuration::from_mins(11);
     assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
-    life.cluster.full = false;
+    life.cluster.troubles.remove(&Trouble::Quota);
     assert_eq!(life.edit(&json!({ "replicas": 3 })), path(&[Phase::Restarting, Phase::Ready]));
 }
 
@@ -83,14 +84,14 @@ fn a_name_that_is_mended_before_anybody_was_served_is_the_name_that_serves() {
 #[test]
 fn a_growth_that_failed_can_be_taken_back() {
     let mut life = Life::of(&json!({ "replicas": 2 }));
-    life.cluster.stuck = true;
+    life.cluster.troubles.insert(Trouble::StuckGrowth);
     assert_eq!(life.edit(&json!({ "replicas": 2, "storage": { "size": "2Gi" } })), path(&[Phase::ExpandingStorage]));
     life.cluster.now += jiff::SignedDuration::from_mins(31);
     assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
     life.edit(&json!({ "replicas": 2 }));
     assert_eq!(life.state(), Phase::Ready.text(), "{}", life.status());
     // The volumes grow after all: nobody has asked for smaller ones.
-    life.cluster.stuck = false;
+    life.cluster.troubles.remove(&Trouble::StuckGrowth);
     life.edit(&json!({ "replicas": 1 }));
     assert_eq!(life.state(), Phase::Ready.text(), "{}", life.status());
 }
@@ -120,7 +121,7 @@ fn a_backup_is_not_missing_before_its_schedule_asked_for_it() {
 #[test]
 fn a_dump_counts_for_as_long_as_nobody_can_write() {
     let mut life = Life::of(&json!({ "replicas": 2 }));
-    life.cluster.hangs = true;
+    life.cluster.troubles.insert(Trouble::SilentNode);
     assert_eq!(life.delete(), path(&[Phase::SnapshottingBeforeDelete, Phase::Removing]));
     life.cluster.now += jiff::SignedDuration::from_mins(11);
     assert_eq!(life.after(), path(&[Phase::RemovalBlocked]));
