@@ -63,7 +63,7 @@ fn other_rows() -> Vec<Row> {
         ("podMonitor.enabled", json!(true), "PodMonitor pointsman-system/pointsman", "/kind".into(), json!("PodMonitor")),
         ("prometheusRule.enabled", json!(true), "PrometheusRule pointsman-system/pointsman", "/kind".into(), json!("PrometheusRule")),
         ("crds.install", json!(false), DEFINITION, String::new(), Value::Null),
-        ("crds.keep", json!(false), DEFINITION, "/metadata/annotations".into(), Value::Null),
+        ("crds.keep", json!(false), DEFINITION, "/metadata/annotations".into(), json!({ "pointsman.dev/deletable": "true" })),
         ("namespace.create", json!(true), "Namespace /pointsman-system", "/kind".into(), json!("Namespace")),
     ]
 }
@@ -76,8 +76,7 @@ fn settings() -> Vec<(String, Value, String, String)> {
         let (value, text) = match setting.value {
             "NAMESPACE" => (json!(["shop", "bank"]), "shop,bank"),
             _ if setting.many => (json!(["memcached.Creating=1m", "memcached.Updating=2m"]), "memcached.Creating=1m,memcached.Updating=2m"),
-            // Large enough for Go to write it with an exponent, if it were let.
-            "COUNT" => (json!(10_000_000), "10000000"),
+            "COUNT" => (json!(65_535), "65535"),
             "RATE" => (json!(0.5), "0.5"),
             "BOOL" => (json!(false), "false"),
             "DURATION" => (json!("1m30s"), "1m30s"),
