@@ -20,7 +20,7 @@ use kube::ResourceExt;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// On each Job: a digest of image, script and environment; and of its place, where it is harmless to begin anew.
+/// On each Job: a digest of image, script, environment and volumes; and of its place, where it is harmless to begin anew.
 pub const ASKED: &str = "pointsman.dev/asked";
 /// The name of the container.
 pub const CONTAINER: &str = "job";
@@ -163,7 +163,7 @@ fn owned(object: &Object, plan: &Plan, work: Work, task: &Task, attempt: &Attemp
 }
 
 fn asked(plan: &Plan, task: &Task) -> Strings {
-    let mut asked = vec![json!(plan.template.image), json!(task.script), json!(task.environment)];
+    let mut asked = vec![json!(plan.template.image), json!(task.script), json!(task.environment), json!(pod::volumes(&task.mounts))];
     asked.extend(task.harmless.then(|| json!(placed(&plan.template.pod_template))));
     [(ASKED.to_owned(), digest::of(&asked))].into()
 }

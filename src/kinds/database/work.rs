@@ -14,6 +14,7 @@ use k8s_openapi::api::batch::v1::{Job, JobCondition};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
+use std::borrow::Cow;
 
 /// The label by which a Job's pods are found.
 pub const JOB_NAME: &str = "batch.kubernetes.io/job-name";
@@ -61,12 +62,21 @@ pub fn plan<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<&'a Plan> 
 pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> {
     let (_, work) = WORK.into_iter().find(|(of, _)| *of == phase)?;
     let plan = plan(look, phase)?;
-    let rendered = rendered(&look.seen.object, plan, work, patience(look, phase))?;
+    let placed = if work == Work::Snapshot { placed_well(look, plan) } else { Cow::Borrowed(plan) };
+    let rendered = rendered(&look.seen.object, &placed, work, patience(look, phase))?;
     // Servers have served since: another one is taken in its place.
     let old = |job: &&Job| work == Work::Snapshot && job.metadata.deletion_timestamp.is_none() && is_old(job, look);
     let old = look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours()).filter(old);
     let progress = old.map_or_else(|| progress(&look.children, work, &rendered), Progress::Another);
     Some(Task { work, rendered, progress })
+}
+
+/// The last dump is made where and as what served last: nobody can mend a spec any more once its object is to go.
+fn placed_well<'a>(look: &Look<'_, Database>, plan: &'a Plan) -> Cow<'a, Plan> {
+    match &look.known.last_good {
+        Some(good) if good.template != plan.template => Cow::Owned(Plan { template: good.template.clone(), ..plan.clone() }),
+        _ => Cow::Borrowed(plan),
+    }
 }
 
 /// When the Job of this work ended well.

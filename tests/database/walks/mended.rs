@@ -216,3 +216,41 @@ fn one_that_has_diverged_is_tried_again_by_one_answer() {
     life.cluster.away.clear();
     assert_eq!(life.answer("retry"), path(&[Phase::Degraded, Phase::Ready]), "{:?}", life.cluster.done);
 }
+
+#[test]
+fn a_restore_from_another_claim_begins_anew() {
+    let from = |claim: &str| json!({ "restoreFrom": { "claimName": claim } });
+    let mut life = Life::unborn(&from("old-backups"));
+    let job = |life: &Life| life.cluster.get(ChildKind::Job, "db-restore").cloned();
+    while job(&life).is_none() {
+        life.look();
+        if job(&life).is_none() {
+            life.cluster.settles();
+        }
+    }
+    life.set(&from("new-backups"));
+    life.settle();
+    assert_eq!(life.state(), Phase::Ready.text(), "{:?}", life.path);
+    let of_restore: Vec<&String> = life.cluster.done.iter().filter(|done| done.contains("Job db-restore")).collect();
+    assert_eq!(of_restore, ["create Job db-restore", "delete Job db-restore", "create Job db-restore"]);
+    let volumes = job(&life).expect("the Job of the restore")["spec"]["template"]["spec"]["volumes"].to_string();
+    assert!(volumes.contains("new-backups") && !volumes.contains("old-backups"), "{volumes}");
+}
+
+#[test]
+fn the_last_dump_is_made_where_the_servers_ran() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.away.insert(0);
+    life.edit(&json!({ "image": "postgres:17.99", "podTemplate": { "spec": { "nodeSelector": { "disk": "nope" } } } }));
+    assert_eq!(life.state(), Phase::Restarting.text(), "{:?}", life.path);
+    life.cluster.away.clear();
+    life.cluster.delete();
+    while life.cluster.get(ChildKind::Job, "db-snapshot").is_none() {
+        life.look();
+        life.cluster.settles();
+    }
+    let job = life.cluster.get(ChildKind::Job, "db-snapshot").expect("it is there");
+    let pod = &job["spec"]["template"]["spec"];
+    assert!(pod["nodeSelector"].is_null(), "{pod}");
+    assert_ne!(pod["containers"][0]["image"], "postgres:17.99");
+}
