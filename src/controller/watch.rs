@@ -4,7 +4,7 @@ use super::cache::{Cache, Change, Scope};
 use crate::kinds::rendered::OWNER_UID;
 use crate::kinds::{Served, read};
 use futures::{Stream, StreamExt};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use kube::core::{ApiResource, DynamicObject, ObjectMeta, PartialObjectMeta};
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
@@ -127,7 +127,8 @@ pub fn pod(pod: &mut Pod) {
     let (labels, creation_timestamp, deletion_timestamp) =
         (all.labels.take(), all.creation_timestamp.take(), all.deletion_timestamp.take());
     pod.metadata = ObjectMeta { labels, creation_timestamp, deletion_timestamp, ..identity(all) };
-    pod.spec = None;
+    let node_name = pod.spec.take().and_then(|spec| spec.node_name);
+    pod.spec = node_name.map(|node| PodSpec { node_name: Some(node), ..PodSpec::default() });
 }
 
 /// Leaves of a stranger who it is, whose it is, and whether it has labels at all.

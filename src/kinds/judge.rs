@@ -114,7 +114,10 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, found: &mut Findings<'_, K>) {
         return;
     }
     if let Some(since) = &review.old.unwrap_or(review.new).meta().deletion_timestamp {
-        let why = format!("the object is being deleted since {}; wait until it is gone, then create it anew", since.0);
+        let why = format!(
+            "the object was deleted at {}; its deletion goes on, or asks in status.intervention. Once it is gone, create it anew",
+            since.0
+        );
         let busy = edits(review).into_iter().map(|edit| Violation::busy(edit.row.field, edit.from, edit.to, &why));
         return found.violations.extend(busy);
     }

@@ -48,7 +48,7 @@ impl Verb {
     /// What answering with it does.
     pub fn effect(self) -> &'static str {
         match self {
-            Verb::Retry => "looks afresh, applies the children again, removes pods that wait on an error, and starts a new deadline",
+            Verb::Retry => "looks afresh, takes up again what has stopped, removes pods that wait on an error, and starts a new deadline",
             Verb::Rollback => {
                 "rolls the pods back to what was ready last; the spec stays as it is, and is tried again once it asks for something else"
             }
@@ -57,7 +57,9 @@ impl Verb {
             }
             Verb::Yield => "leaves the fields that are fought over to the other writer, until the spec asks for another value there",
             Verb::ResetPasswords => "makes new passwords and restarts the primary with them; clients need the new ones from the Secret",
-            Verb::KeepVolumes => "removes the children but the volumes, which stay with all their data and are nobody's then",
+            Verb::KeepVolumes => {
+                "removes the children but the volumes, which stay with all their data and are nobody's then, those aside that were told to go before"
+            }
             Verb::SkipSnapshot => "removes the volumes now, without a last dump: what no earlier backup holds is gone for good",
         }
     }

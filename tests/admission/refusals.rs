@@ -84,7 +84,7 @@ async fn an_edit_of_what_is_being_deleted_is_refused_as_busy() {
     assert_eq!(
         bullets(&answer),
         [
-            "spec.size: Forbidden: busy: 3 -> 4; the object is being deleted since 2026-01-02T03:04:05Z; wait until it is gone, then create it anew"
+            "spec.size: Forbidden: busy: 3 -> 4; the object was deleted at 2026-01-02T03:04:05Z; its deletion goes on, or asks in status.intervention. Once it is gone, create it anew"
         ]
     );
     let router = router(vec![old], &[]);
@@ -92,7 +92,7 @@ async fn an_edit_of_what_is_being_deleted_is_refused_as_busy() {
     assert_eq!(
         bullets(&answer),
         [
-            "spec.replicas: Forbidden: busy: 3 -> 4; the object is being deleted since 2026-01-02T03:04:05Z; wait until it is gone, then create it anew"
+            "spec.replicas: Forbidden: busy: 3 -> 4; the object was deleted at 2026-01-02T03:04:05Z; its deletion goes on, or asks in status.intervention. Once it is gone, create it anew"
         ]
     );
 }

@@ -29,7 +29,7 @@ fn object(plan: &Plan) -> Database {
 fn learned() -> Learned {
     let contexts = [("max_connections", Context::Postmaster), ("work_mem", Context::User), ("Max_WAL_Senders", Context::Postmaster)];
     let contexts = contexts.map(|(name, context)| (name.to_owned(), context)).into();
-    Learned { contexts, libraries: ["pg_cron".to_owned()].into() }
+    Learned { contexts, libraries: ["pg_cron".to_owned()].into(), room: None }
 }
 
 fn most() -> Value {
@@ -73,7 +73,7 @@ fn rendered(plan: &Plan) -> Vec<(String, Rendered)> {
         ("primary", network::primary(&object, plan, Some(0))),
         ("read-only", network::read_only(&object, plan, Some(0), plan.replicas > 1)),
         ("pods", network::pods(&object, plan)),
-        ("servers", servers::stateful_set(&object, plan, &learned)),
+        ("servers", servers::stateful_set(&object, plan, &learned, &plan.storage.size.spelling)),
         ("init", jobs::init(&object, plan, &first)),
         ("probe", jobs::probe(&object, plan, &first)),
         ("snapshot", jobs::snapshot(&object, plan, &again)),
@@ -207,7 +207,7 @@ fn a_job_is_no_server() {
 
 fn template_of(fields: &Value) -> Value {
     let plan = plan(fields);
-    servers::stateful_set(&object(&plan), &plan, &learned()).object["spec"]["template"].clone()
+    servers::stateful_set(&object(&plan), &plan, &learned(), &plan.storage.size.spelling).object["spec"]["template"].clone()
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod cluster;
 mod foresight;
 mod life;
 mod mended;
+mod moments;
 
 use cluster::Trouble;
 use life::{Life, path};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::pods::Server;
-use crate::world::{APP_PASSWORD, World, said};
+use crate::world::{APP_PASSWORD, SUPERUSER_PASSWORD, World, said};
 
 /// Something of everything that a dump can forget.
 const CONTENT: &str = r#"
@@ -69,7 +69,7 @@ fn filled() -> (World, Server) {
 }
 
 fn schema(world: &World, database: &str) -> String {
-    let client = world.client("postgres", crate::world::SUPERUSER_PASSWORD, database);
+    let client = world.client("postgres", SUPERUSER_PASSWORD, database);
     let mut dump = Command::new(client.get_program());
     dump.arg(client.get_args().next().expect("the root")).args([
         "sh",
@@ -139,11 +139,51 @@ fn a_restore_goes_by_another_name_and_a_half_one_is_begun_anew() {
     );
     assert_eq!(restored.sql_in("an-other", "SELECT count(*) FROM sales.orders"), "2000");
     assert_eq!(said(target.client("reader", "read;er", "an-other").args(["-c", "SHOW statement_timeout"]).output().expect("psql")), "7s");
+    // What was brought back is in use, maybe.
+    let words = target.job("restore.sh").backups(&source.folder.join("backups")).with("POINTSMAN_DATABASE", "shop").fails("RESTORED");
+    assert!(words.contains(", as an-other)"), "{words}");
     // A database that no restore began is nobody's to drop.
-    target.job("restore.sh").backups(&source.folder.join("backups")).with("POINTSMAN_DATABASE", "shop").done();
-    restored.sql("DROP DATABASE shop");
+    restored.sql("DROP DATABASE \"an-other\"");
     restored.sql("CREATE DATABASE shop");
     target.job("restore.sh").backups(&source.folder.join("backups")).with("POINTSMAN_DATABASE", "third").fails("DATABASE_EXISTS");
+}
+
+#[test]
+fn one_dump_is_not_taken_for_another() {
+    let (source, primary) = filled();
+    let dump = || field(&source.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").done(), "folder").to_owned();
+    let first = dump();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    primary.sql_in("shop", "DROP TABLE sales.hot");
+    let second = dump();
+    let target = World::new();
+    let restored = target.primary();
+    let restore = |folder: &str| target.job("restore.sh").backups(&source.folder.join("backups")).with("POINTSMAN_FOLDER", folder);
+    restore(&first).done();
+    let words = restore(&second).fails("RESTORED");
+    assert!(words.contains(&format!("({first}, as shop)")), "{words}");
+    restore(&first).done();
+    assert_eq!(restored.sql_in("shop", "SELECT count(*) FROM sales.hot"), "100");
+}
+
+/// Who owns a database sets for it what he likes.
+#[test]
+fn what_is_set_for_a_database_hinders_no_job() {
+    let (source, primary) = filled();
+    for setting in ["default_transaction_read_only = on", "statement_timeout = '1ms'", "lock_timeout = '1ms'"] {
+        primary.sql(&format!("ALTER DATABASE shop SET {setting}"));
+    }
+    source.job("init.sh").with("POINTSMAN_EXTENSIONS", "pg_trgm\nhstore\ncitext").done();
+    source.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").done();
+    let target = World::new();
+    target.configure("default_transaction_read_only = on");
+    let _restored = target.primary();
+    target.job("restore.sh").backups(&source.folder.join("backups")).done();
+    target.job("init.sh").with("POINTSMAN_EXTENSIONS", "pg_trgm\nhstore").done();
+    let mut client = target.client("postgres", SUPERUSER_PASSWORD, "shop");
+    client.env("PGOPTIONS", "-c statement_timeout=0");
+    let kept = "SELECT count(*) || current_setting('default_transaction_read_only') || current_setting('lock_timeout') FROM sales.orders";
+    assert_eq!(said(client.args(["-c", kept]).output().expect("psql")), "2000on1ms");
 }
 
 #[test]
@@ -244,9 +284,12 @@ fn backups_are_pruned_and_snapshots_are_not() {
     let about = fs::read_to_string(backups.join(newest).join("about")).expect("about");
     assert!(about.contains("\ndatabase=shop\n") && about.contains(field(&answer, "sha256")), "{about}");
     world.job("dump.sh").with("POINTSMAN_DATABASE", "no-such").fails("NO_DATABASE");
+    // Fewer are to be kept: that makes room first, and what is kept is kept where the new one fails.
+    world.job("dump.sh").with("POINTSMAN_RETAIN", "1").program("pg_dump", "echo 'error: no' >&2; exit 1").fails("FAILED");
+    assert_eq!(folders(&backups), [newest, "mine", "snapshot-20240101T000000Z"]);
     std::thread::sleep(std::time::Duration::from_secs(1));
     world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").with("POINTSMAN_RETAIN", "1").done();
-    assert_eq!(folders(&backups).len(), 5);
+    assert_eq!(folders(&backups).len(), 4);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use crate::world::World;
+use crate::world::{APP_PASSWORD, World, said};
 
 #[test]
 fn init_makes_role_database_and_extensions_and_a_second_run_changes_nothing() {
@@ -41,6 +41,23 @@ fn init_finishes_a_database_that_a_killed_one_left_closed() {
         Some("true")
     );
     assert_eq!(primary.sql("SELECT has_database_privilege('public', 'shop', 'CONNECT')"), "f");
+}
+
+/// The application owns its database, and what it has made there must not speak as the superuser.
+#[test]
+fn no_function_of_the_application_is_called_as_the_superuser() {
+    let world = World::new();
+    let primary = world.primary();
+    world.job("init.sh").done();
+    let trap = "CREATE SCHEMA evil;
+        CREATE FUNCTION evil.format(text, text) RETURNS text LANGUAGE sql AS $$ SELECT 'ALTER ROLE app SUPERUSER' $$;
+        CREATE FUNCTION public.format(text, text) RETURNS text LANGUAGE sql AS $$ SELECT 'ALTER ROLE app SUPERUSER' $$;
+        ALTER DATABASE shop SET search_path = evil, public, pg_catalog;";
+    said(world.client("app", APP_PASSWORD, "shop").args(["-c", trap]).output().expect("psql"));
+    world.job("init.sh").with("POINTSMAN_EXTENSIONS", "pg_trgm").done();
+    assert_eq!(primary.sql("SELECT rolsuper FROM pg_roles WHERE rolname = 'app'"), "f");
+    let made = "SELECT extname || ' ' || extnamespace::regnamespace FROM pg_extension WHERE extname = 'pg_trgm'";
+    assert_eq!(primary.sql_in("shop", made), "pg_trgm public");
 }
 
 #[test]

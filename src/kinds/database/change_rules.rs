@@ -13,7 +13,7 @@ const SHRUNK: &str = "a volume cannot shrink. Create a second Database of that s
 const DROPPED: &str =
     "dropping an extension can drop the data that depends on it. Leave it in the list: one that nobody uses does no harm.";
 /// Why a backup is not brought back twice.
-pub const RESTORED: &str = "the data was restored before the first Ready; doing so again would replace what was written since. Leave it; to restore another backup, create a second Database.";
+pub const RESTORED: &str = "a backup is brought back before the first Ready alone: later it would replace what was written since. Leave the field as it was; to bring back another backup, create a second Database.";
 const FIXED_BACKUPS: &str = "a claim keeps the StorageClass that it was made with. Leave it; a second Database can have another.";
 const SHRUNK_BACKUPS: &str = "a volume cannot shrink. Leave the size; a second Database can have another.";
 const ANOTHER_MAJOR: &str =
@@ -78,7 +78,9 @@ pub const ROWS: &[Row] = &[
         field: "spec.backup.storage.storageClassName",
         why: FIXED_BACKUPS,
         differs: |before, plan| {
-            another_class(before.backups.as_slice(), before.ordered().map(|plan| &plan.backup.storage), &plan.backup.storage)
+            let ordered = before.ordered().map(|plan| &plan.backup.storage);
+            let follows = plan.backup.storage.class == plan.storage.class && data_class(before, plan).is_some();
+            another_class(before.backups.as_slice(), ordered, &plan.backup.storage).filter(|_| !follows)
         },
     },
     Row { field: "spec.restoreFrom", why: RESTORED, differs: |before, plan| good(before, plan, source) },

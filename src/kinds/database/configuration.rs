@@ -44,20 +44,23 @@ const MORE_SENDERS: i32 = 4;
 const SENDERS: &str = "max_wal_senders";
 const LIBRARIES: &str = "shared_preload_libraries";
 
-/// What an image has told of the settings and the extensions that a plan names.
+/// What is known beside the plan: what an image has told of the settings and the extensions that a plan names, and how large the
+/// volumes are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learned {
     /// When each setting is read; one that is not here was never asked about, or is unknown.
     pub contexts: BTreeMap<String, Context>,
     /// Extensions whose library has to be loaded when the server starts.
     pub libraries: BTreeSet<String>,
+    /// The size of the smallest volume, in bytes, where there is one: a log of writes has to fit before the volume has grown.
+    pub room: Option<i64>,
 }
 
 impl From<&Probe> for Learned {
     fn from(probe: &Probe) -> Self {
         let known = probe.settings.iter().filter_map(|(name, setting)| Some((name.clone(), setting.as_ref()?.context)));
         let preloaded = probe.extensions.iter().filter(|(_, found)| **found == Availability::Preloaded);
-        Learned { contexts: known.collect(), libraries: preloaded.map(|(name, _)| name.clone()).collect() }
+        Learned { contexts: known.collect(), libraries: preloaded.map(|(name, _)| name.clone()).collect(), room: None }
     }
 }
 
@@ -128,7 +131,8 @@ fn reloaded_settings(plan: &Plan, learned: &Learned, generation: i64) -> Vec<(St
     let defaults = [("log_timezone", "UTC"), ("timezone", "UTC")].into_iter().filter(|(name, _)| unsaid(name));
     let mut settings: Vec<(String, String)> = defaults.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     settings.extend(owned(plan.parameters.iter().filter(|(name, _)| !waiting.contains(name.as_str()))));
-    let wal = format!("{}MB", (plan.storage.size.bytes / 8 / MIB).min(WAL_SIZE));
+    let room = learned.room.map_or(plan.storage.size.bytes, |room| room.min(plan.storage.size.bytes));
+    let wal = format!("{}MB", (room / 8 / MIB).min(WAL_SIZE));
     let ours = [
         ("hot_standby_feedback", "on".to_owned()),
         ("max_wal_size", wal.clone()),

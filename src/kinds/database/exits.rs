@@ -16,14 +16,15 @@ pub(super) fn after(phase: Phase) -> &'static [Phase] {
         Scaling | Degraded => AFTER_SCALING,
         Restarting => AFTER_RESTARTING,
         Unavailable => AFTER_UNAVAILABLE,
-        RollingBack => &[Pending, RollingBack, RolledBack, Paused, HumanIntervention, Deleting],
-        RolledBack => &[Pending, ExpandingStorage, RollingBack, Paused, HumanIntervention, Deleting],
+        RollingBack => &[Pending, Initializing, RollingBack, RolledBack, Paused, HumanIntervention, Deleting],
+        RolledBack => &[Pending, Initializing, ExpandingStorage, RollingBack, Paused, HumanIntervention, Deleting],
         Paused => &[Pending, Deleting],
         HumanIntervention => &[Pending, Paused, Deleting],
         Deleting => &[SnapshottingBeforeDelete, RemovalBlocked, Removing, Retaining, Releasing],
         SnapshottingBeforeDelete => &[Deleting, RemovalBlocked, Releasing],
         RemovalBlocked => &[Deleting, Removing, Retaining, Releasing],
-        Removing | Retaining => &[RemovalBlocked, Releasing],
+        Removing => &[Deleting, RemovalBlocked, Releasing],
+        Retaining => &[RemovalBlocked, Releasing],
         Releasing => &[],
     }
 }

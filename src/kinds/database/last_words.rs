@@ -54,6 +54,7 @@ known! {
     Damaged = "DAMAGED", "A dump does not read back as it was written.";
     NoBackup = "NO_BACKUP", "There is no such dump.";
     DatabaseExists = "DATABASE_EXISTS", "A database is there that no restore began.";
+    Restored = "RESTORED", "Another dump was brought back before.";
     NotPostgresql = "NOT_POSTGRESQL", "The image has no PostgreSQL.";
     TooLong = "TOO_LONG", "The answer does not fit.";
     Stopped = "STOPPED", "A signal came while it prepared.";

@@ -62,7 +62,7 @@ impl Provable for Database {
         // The first pod is the primary until something has served.
         Law::Excludes(&[NeverReady], &[SwitchoverWanted, SpecRefused]),
         // What is rolled back to was probed, ran and had its extensions; what cannot be read is nothing that was rolled back.
-        Law::Excludes(&[SpecRefused], &[Unprobed, MajorFound, DowngradeFound, ExtensionsAdded, NeverInitialized, SpecInvalid]),
+        Law::Excludes(&[SpecRefused], &[Unprobed, MajorFound, DowngradeFound, ExtensionsAdded, SpecInvalid]),
     ];
 
     fn grounds(phase: Phase) -> &'static [&'static [Event]] {

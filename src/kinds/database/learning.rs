@@ -128,6 +128,6 @@ impl From<&Probed> for Learned {
     fn from(probed: &Probed) -> Self {
         let reload = probed.reload.iter().map(|name| (name.clone(), Context::Sighup));
         let restart = probed.restart.iter().map(|name| (name.clone(), Context::Postmaster));
-        Learned { contexts: reload.chain(restart).collect(), libraries: probed.preloaded.iter().cloned().collect() }
+        Learned { contexts: reload.chain(restart).collect(), libraries: probed.preloaded.iter().cloned().collect(), room: None }
     }
 }

@@ -7,6 +7,7 @@ use super::servers::CONTAINER;
 use super::siblings::Children;
 use super::topology::{Nonsense, Topology};
 use crate::kinds::pods::{condition, has_ended};
+use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use kube::ResourceExt;
@@ -121,6 +122,11 @@ impl<'a> Members<'a> {
         let pod = self.pod(ordinal).filter(|pod| pod.metadata.deletion_timestamp.is_none())?;
         let runs = server(pod)?.state.as_ref().is_some_and(|state| state.running.is_some());
         self.refusal(ordinal).filter(|_| !runs)
+    }
+
+    /// Since when the server of a pod runs; nothing where it does not.
+    pub fn runs_since(pod: &Pod) -> Option<Timestamp> {
+        Some(server(pod)?.state.as_ref()?.running.as_ref()?.started_at.as_ref()?.0)
     }
 
     /// The word with which the server of this ordinal ended last.

@@ -70,10 +70,18 @@ pub struct More {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Taken")]
     pub snapshot: Option<Taken>,
+    /// How many such dumps were taken: each is written down for itself, since servers may have served after the one before.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub dumps: u32,
     /// What a person has said of the volumes, when the deletion asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "LastWord")]
     pub last_word: Option<LastWord>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// How many answers of images are remembered: for the spec, for what was ordered, was good and was rolled back.
@@ -158,6 +166,10 @@ pub struct Reloaded {
 /// A dump that was written and read back, or brought back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Taken {
+    /// The claim of that volume, where it was brought back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 253))]
+    pub claim: Option<String>,
     /// Its folder on the volume.
     #[schemars(length(max = 255))]
     pub folder: String,

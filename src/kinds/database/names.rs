@@ -68,10 +68,13 @@ pub fn scripts(name: &str, digest: &str) -> String {
     format!("{name}-scripts-{digest}")
 }
 
-/// The ConfigMap that outlives the object and says where its last dump is.
-pub fn tombstone(name: &str, uid: &str) -> String {
+/// The ConfigMap that outlives the object and says where its last dump is: the first one, or a later one.
+pub fn tombstone(name: &str, uid: &str, number: u32) -> String {
     let beginning: String = uid.chars().take(5).collect();
-    format!("{name}-tombstone-{beginning}")
+    match number {
+        0 | 1 => format!("{name}-tombstone-{beginning}"),
+        number => format!("{name}-tombstone-{beginning}-{number}"),
+    }
 }
 
 /// Work that one Job does.
@@ -164,7 +167,7 @@ mod tests {
         let digest = crate::kinds::digest::of(&name);
         let others =
             [claim(&name, last), backups(&name), application(&name), internal(&name), topology(&name), configuration(&name, &digest)];
-        let more = [settings(&name), scripts(&name, &digest), tombstone(&name, "0123456789")];
+        let more = [settings(&name), scripts(&name, &digest), tombstone(&name, "0123456789", u32::MAX)];
         for other in others.into_iter().chain(more) {
             assert!(other.len() <= 253, "{other}");
         }
@@ -180,7 +183,8 @@ mod tests {
 
     #[test]
     fn a_tombstone_names_the_beginning_of_the_uid() {
-        assert_eq!(tombstone("shop", "3f2a91c4-0000"), "shop-tombstone-3f2a9");
+        assert_eq!(tombstone("shop", "3f2a91c4-0000", 1), "shop-tombstone-3f2a9");
+        assert_eq!(tombstone("shop", "3f2a91c4-0000", 2), "shop-tombstone-3f2a9-2");
         assert_eq!(claim("shop", 2), "data-shop-2");
     }
 }

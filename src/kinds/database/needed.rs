@@ -5,15 +5,17 @@ use super::plan::Plan;
 use super::scene::{Scene, is_there};
 use super::secrets::{self, Credentials};
 use super::topology::Topology;
-use super::{claims, configuration, facts, jobs, learning, names, network, readers, scripts, servers};
+use super::{claims, configuration, facts, jobs, names, network, readers, scripts, servers};
 use crate::kinds::apply::{apply, apply_or_remove, creation, relabel};
 use crate::kinds::children::Slot;
 use crate::kinds::look::Conflict;
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
+use crate::kinds::quantity::Quantity;
 use crate::kinds::rendered::{OWNER_UID, Rendered};
 use crate::kinds::workload::apply_workload;
 use json_patch::{PatchOperation, ReplaceOperation};
 use jsonptr::PointerBuf;
+use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::{Resource, ResourceExt};
 use serde_json::json;
@@ -30,8 +32,8 @@ pub fn children(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     orders.extend(volumes(scene, target));
     orders.extend(addresses(scene, target));
     let told = topology(scene, target);
-    // A server that is not told of reads that it is nobody.
-    let is_told = told.is_none() && is_there(&scene.look.children.topology);
+    // A server that is not told of reads that it is nobody; of one without a claim, nothing can be told.
+    let is_told = told.is_none() && scene.topology(target).is_some() && is_there(&scene.look.children.topology);
     orders.extend(told);
     if is_told {
         orders.extend(workload(scene, target));
@@ -70,7 +72,7 @@ fn passwords(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 /// Scripts and settings. One that is named by its digest is made, and never changed.
 fn settings(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children) = (&scene.look.seen.object, &scene.look.children);
-    let learned = learning::learned(scene.more, target);
+    let learned = scene.learned(target);
     let at_start = configuration::at_start(object, target, &learned);
     let at_start = (!children.has_map(&at_start.child.name)).then(|| creation(at_start));
     let mut orders: Vec<Order> = missing_scripts(scene).into_iter().chain(at_start).collect();
@@ -177,8 +179,15 @@ fn workload(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
     let (object, slot) = (&scene.look.seen.object, &scene.look.children.servers);
     let replicas = i32::try_from(scene.count(target)).unwrap_or(target.replicas);
     let plan = Plan { replicas, ..target.clone() };
-    let rendered = servers::stateful_set(object, &plan, &learning::learned(scene.more, target));
+    let rendered = servers::stateful_set(object, &plan, &scene.learned(target), &made_from(slot.ours(), target));
     apply_workload(slot, rendered, replicas, scene.look.older_rendering(), scene.look.yielded())
+}
+
+/// The size that the claims of the StatefulSet's own are made with: that of its first day, since it cannot be changed.
+fn made_from(live: Option<&StatefulSet>, target: &Plan) -> Quantity {
+    let templates = live.and_then(|set| set.spec.as_ref()?.volume_claim_templates.as_ref());
+    let made = templates.and_then(|templates| wanted(templates.first()?));
+    made.map_or_else(|| target.storage.size.spelling.clone(), |volume| volume.size.spelling)
 }
 
 /// What makes every claim of a server as large as the target wants it.
@@ -205,7 +214,7 @@ pub fn rendered(object: &super::v1::Database, target: &Plan) -> Vec<Rendered> {
     let learned = configuration::Learned::default();
     let maps = [configuration::reloaded(object, target, &learned)];
     let more = network::budget(object, target).into_iter().chain(jobs::backups(object, target, true));
-    let workload = servers::stateful_set(object, target, &learned);
+    let workload = servers::stateful_set(object, target, &learned, &target.storage.size.spelling);
     plain.into_iter().chain(maps).chain(more).chain([workload]).collect()
 }
 

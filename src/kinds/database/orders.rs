@@ -3,12 +3,13 @@
 use super::children::COMPONENT;
 use super::last_words::{Word, complete};
 use super::members::Members;
+use super::names::Work;
 use super::plan::Plan;
 use super::scene::Scene;
 use super::secrets::{self, Credentials};
 use super::words::Effect;
 use super::work::{self, Progress, Task};
-use super::{Database, ending, needed, readers, upkeep};
+use super::{Database, ending, facts, needed, readers, upkeep};
 use crate::kinds::Observation;
 use crate::kinds::apply::{creation, removal};
 use crate::kinds::children::Slot;
@@ -54,6 +55,15 @@ fn or_what_is_missing(look: &Look<'_, Database>, steps: Vec<Order>) -> Vec<Order
 fn job(scene: &Scene<'_>) -> Vec<Order> {
     let mut orders: Vec<Order> = finalizer::hold::<Database>(&scene.look.seen.object).into_iter().collect();
     let Some(task) = work::task(scene.look, scene.phase()) else { return orders };
+    if task.work == Work::Snapshot {
+        // It is taken of a primary, through the address of the primary: a move that was begun is ended first.
+        if let Some(target) = scene.look.target.as_ref() {
+            if facts::is_switchover_wanted(scene) {
+                return moves(scene, target);
+            }
+            orders.extend(needed::primary_service(scene, target).1);
+        }
+    }
     orders.extend(needed::missing_scripts(scene));
     let same =
         |job: &&Arc<Job>| job.labels().get(COMPONENT).map(String::as_str) == task.rendered.object["metadata"]["labels"][COMPONENT].as_str();
@@ -162,11 +172,12 @@ fn spared(scene: &Scene<'_>, ordinal: u32, pod: &Pod) -> Option<Order> {
     (!goes).then(|| removal(pod)).flatten()
 }
 
-/// Is it the pod that was the primary, or one that had time to say that it is not, and did not?
+/// Is it the pod that was the primary, or one whose server had time to say that it is not, and runs on? One that waits for its
+/// volume or its image is waited for.
 fn is_old(scene: &Scene<'_>, pod: &Pod) -> bool {
     const MOMENT: SignedDuration = SignedDuration::from_secs(30);
     let named = scene.more.system.as_ref().and_then(|system| system.pod.clone());
-    let late = made(pod).is_some_and(|made| scene.look.seen.now.duration_since(made) > MOMENT);
+    let late = Members::runs_since(pod).is_some_and(|since| scene.look.seen.now.duration_since(since) > MOMENT);
     pod.metadata.deletion_timestamp.is_none() && (pod.uid() == named || late)
 }
 

@@ -31,7 +31,7 @@ pub fn of(look: &Look<'_, Database>, work: Work, line: &str) -> Result<Outcome, 
         let dump = results::dump(line).map_err(words)?;
         let bytes = i64::try_from(dump.bytes).unwrap_or(i64::MAX);
         let time = work::completed_at(look, work).unwrap_or(Time(look.seen.now));
-        Ok(Taken { folder: dump.folder, bytes, sha256: dump.sha256, time })
+        Ok(Taken { claim: None, folder: dump.folder, bytes, sha256: dump.sha256, time })
     };
     let nothing = || "nothing was asked".to_owned();
     match work {

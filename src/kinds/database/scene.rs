@@ -1,6 +1,9 @@
 //! A look at a Database, with what every question about it needs: what the status remembers, and the servers.
 
 use super::Database;
+use super::configuration::{self, Learned};
+use super::facts::small_claims;
+use super::ground::granted;
 use super::learning;
 use super::members::Members;
 use super::more::{More, Reloaded, System};
@@ -132,6 +135,20 @@ impl<'a> Scene<'a> {
         let primary = self.members.primary().filter(|primary| self.members.is_ready(*primary));
         let counted = self.members.is_counted();
         primary.is_some_and(|primary| counted && !self.members.is_outdated(primary)) && self.look.changes_nothing_at_start()
+    }
+
+    /// What is known for a plan: what its image has told, and how large the volumes of the servers are.
+    pub fn learned(&self, plan: &Plan) -> Learned {
+        let claims = self.look.children.claims.iter().zip(0..self.count(plan)).filter_map(|(slot, _)| slot.ours());
+        Learned { room: claims.filter_map(granted).map(|size| size.bytes).min(), ..learning::learned(self.more, plan) }
+    }
+
+    /// Do the settings that are reloaded differ from those that stand, since a volume has another size?
+    pub fn holds_more(&self) -> bool {
+        let mark = |target| configuration::mark(target, &self.learned(target));
+        let stands = self.more.settings.as_ref().map(|settings| settings.mark);
+        let same_plan = self.look.changes.is_empty() && small_claims(self).next().is_none();
+        same_plan && stands.zip(self.look.target.as_ref().map(mark)).is_some_and(|(stands, wanted)| stands != wanted)
     }
 
     /// Do the settings that only a start reads differ from those that were ordered, by what is known of the images?

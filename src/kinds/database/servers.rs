@@ -9,7 +9,7 @@ use super::configuration::{self, Learned};
 use super::plan::Plan;
 use super::pod::{self, Mount, variable};
 use super::v1::Database as Object;
-use super::{claims, fields, names};
+use super::{claims, names};
 use crate::kinds::quantity::Quantity;
 use crate::kinds::rendered::{OWNER_UID, Rendered};
 use k8s_openapi::api::apps::v1::StatefulSet;
@@ -22,7 +22,8 @@ pub const CONTAINER: &str = "postgresql";
 const GRACE: i64 = 300;
 
 /// The StatefulSet.
-pub fn stateful_set(object: &Object, plan: &Plan, learned: &Learned) -> Rendered {
+/// What a claim of `size` would be made from is of use only where the operator has not made it first: it is empty then.
+pub fn stateful_set(object: &Object, plan: &Plan, learned: &Learned, size: &Quantity) -> Rendered {
     let name = object.name_any();
     kept::<StatefulSet>(
         object,
@@ -37,22 +38,21 @@ pub fn stateful_set(object: &Object, plan: &Plan, learned: &Learned) -> Rendered
                 "updateStrategy": { "type": "OnDelete" },
                 "persistentVolumeClaimRetentionPolicy": { "whenDeleted": "Retain", "whenScaled": "Retain" },
                 "template": pod_template(object, plan, learned),
-                "volumeClaimTemplates": [volume(object, plan)],
+                "volumeClaimTemplates": [volume(object, plan, size)],
             },
         }),
     )
 }
 
-/// What a claim would be made from that the operator has not made first: empty, and so of no use to a primary. It is as small
-/// as can be, since the templates of claims never change, and claims grow.
-fn volume(object: &Object, plan: &Plan) -> Value {
+/// What a claim is made from that the operator has not made first. The templates of claims never change.
+fn volume(object: &Object, plan: &Plan, size: &Quantity) -> Value {
     let mut labels = labels(object, "server");
     labels.insert(OWNER_UID.to_owned(), object.uid().unwrap_or_default());
     json!({
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "metadata": { "name": names::DATA, "labels": labels },
-        "spec": claims::spec(&Quantity::from(fields::SIZE.0), plan.storage.class.as_ref()),
+        "spec": claims::spec(size, plan.storage.class.as_ref()),
     })
 }
 

@@ -83,7 +83,7 @@ pub fn find(lookup: &impl Lookup, object: &Object) -> Children {
     let name = object.name_any();
     let schedule: Slot<CronJob> = lookup.slot(&names::own(&name));
     let made = schedule.ours().and_then(ResourceExt::uid).map(|uid| lookup.below::<Job>(&uid)).unwrap_or_default();
-    let tombstone = names::tombstone(&name, &object.uid().unwrap_or_default());
+    let tombstone = names::tombstone(&name, &object.uid().unwrap_or_default(), remembered(object).dumps);
     let attempt = attempt(object);
     let jobs = Work::ALL.into_iter().map(|work| (work, names::job(&name, work, attempt.as_deref())));
     let todays: Vec<String> = jobs.clone().map(|(_, name)| name).collect();

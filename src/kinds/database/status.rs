@@ -1,7 +1,7 @@
 //! What the status remembers of a Database, and where it is found.
 
 use super::kept::KeptSpec;
-use super::more::{BackupTimes, Binding, LastWord, More, Reloaded};
+use super::more::{BackupTimes, Binding, LastWord, More, Reloaded, Taken};
 use super::outcome::{self, Outcome};
 use super::plan::Plan;
 use super::scene::{Scene, record};
@@ -104,7 +104,8 @@ fn learn(more: &mut More, look: &Look<'_, Database>, phase: Phase) {
             learning::remember(more, probed, &plans);
         }
         Ok(Outcome::Restored(taken)) => {
-            more.restored = Some(taken);
+            let source = look.target.as_ref().and_then(|target| target.restore_from.as_ref());
+            more.restored = Some(Taken { claim: source.map(|source| source.claim_name.clone()), ..taken });
             more.database = look.target.as_ref().map(|target| target.database.clone());
         }
         Ok(Outcome::Initialized(made, identifier)) => {
@@ -112,7 +113,7 @@ fn learn(more: &mut More, look: &Look<'_, Database>, phase: Phase) {
             more.database = look.target.as_ref().map(|target| target.database.clone());
             more.system.get_or_insert_default().identifier = Some(identifier);
         }
-        Ok(Outcome::Taken(taken)) => more.snapshot = Some(taken),
+        Ok(Outcome::Taken(taken)) => (more.snapshot, more.dumps) = (Some(taken), more.dumps.saturating_add(1)),
         Err(_) => {}
     }
 }
@@ -121,7 +122,7 @@ fn learn(more: &mut More, look: &Look<'_, Database>, phase: Phase) {
 fn reloaded(scene: &Scene<'_>, before: Option<Reloaded>) -> Option<Reloaded> {
     let (look, now) = (scene.look, Time(scene.look.seen.now));
     let Some(target) = &look.target else { return before };
-    let mark = configuration::mark(target, &learning::learned(scene.more, target));
+    let mark = configuration::mark(target, &scene.learned(target));
     if !look.children.settings.ours().is_some_and(|map| configuration::holds(map, mark)) {
         return before;
     }

@@ -4,6 +4,7 @@ use super::children::labels;
 use super::more::Taken;
 use super::names;
 use super::parts::RestoreFrom;
+use super::siblings::remembered;
 use super::v1::{Database as Object, DatabaseSpec};
 use crate::kinds::digest;
 use crate::kinds::order::{ChildKind, ChildRef};
@@ -14,7 +15,7 @@ use serde_json::json;
 /// The ConfigMap. It belongs to nobody, so that nobody removes it: its uid label names no owner.
 pub fn config_map(object: &Object, taken: &Taken) -> Rendered {
     let (name, uid) = (object.name_any(), object.uid().unwrap_or_default());
-    let of = names::tombstone(&name, &uid);
+    let of = names::tombstone(&name, &uid, remembered(object).dumps);
     let mut labels = labels(object, "tombstone");
     // It is not watched either.
     labels.remove(MANAGED_BY.0);

@@ -1,8 +1,10 @@
 //! What the target wants of the data, and is not done yet.
 
+use super::configuration;
 use super::facts::{credentials_lost, is_misleading, is_switchover_wanted, small_claims, was_never_ready};
+use super::more::Taken;
+use super::parts::RestoreFrom;
 use super::scene::Scene;
-use super::{configuration, learning};
 
 /// Is something not done that the target wants, beside what the children themselves say?
 pub fn is_undone(scene: &Scene<'_>) -> bool {
@@ -22,9 +24,15 @@ pub fn is_undone(scene: &Scene<'_>) -> bool {
 
 /// Is a dump to be brought back that was not?
 pub fn was_never_restored(scene: &Scene<'_>) -> bool {
-    let asked = scene.look.target.as_ref().is_some_and(|target| target.restore_from.is_some());
-    let never = scene.more.restored.is_none() || is_misnamed(scene);
-    asked && never && was_never_ready(scene) && scene.primary_is_as_wanted()
+    let source = scene.look.target.as_ref().and_then(|target| target.restore_from.as_ref());
+    let never = |source| scene.more.restored.as_ref().is_none_or(|restored| is_another(restored, source)) || is_misnamed(scene);
+    source.is_some_and(never) && was_never_ready(scene) && scene.primary_is_as_wanted()
+}
+
+/// Was another dump brought back than the spec names now? Nobody may take the data for that one's.
+fn is_another(restored: &Taken, source: &RestoreFrom) -> bool {
+    let claim = restored.claim.as_ref().is_some_and(|claim| *claim != source.claim_name);
+    claim || source.file.as_ref().is_some_and(|file| *file != restored.folder)
 }
 
 /// Is there no database of this name yet?
@@ -48,6 +56,6 @@ pub fn lacks_extensions(scene: &Scene<'_>) -> bool {
 /// Has every server read the settings that are reloaded, as the target wants them?
 fn has_read_settings(scene: &Scene<'_>) -> bool {
     let Some(target) = &scene.look.target else { return true };
-    let mark = configuration::mark(target, &learning::learned(scene.more, target));
+    let mark = configuration::mark(target, &scene.learned(target));
     scene.more.settings.as_ref().is_some_and(|settings| settings.mark == mark && settings.read)
 }

@@ -4,7 +4,7 @@
 use super::needed::{growth, primary_service};
 use super::plan::Plan;
 use super::scene::Scene;
-use super::{configuration, facts, jobs, learning, names, scripts};
+use super::{configuration, facts, jobs, names, scripts};
 use crate::kinds::apply::{apply_or_remove, removal};
 use crate::kinds::order::Order;
 use kube::{Resource, ResourceExt};
@@ -28,7 +28,7 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 fn outlived(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children) = (&scene.look.seen.object, &scene.look.children);
     let Some(servers) = children.servers.ours().filter(|_| scene.look.settled) else { return Vec::new() };
-    let learned = learning::learned(scene.more, target);
+    let learned = scene.learned(target);
     let wanted = [scripts::name(object), configuration::name(object, target, &learned)];
     let digested = names::digested(&object.name_any());
     let is_old = |name: &String| !wanted.contains(name) && digested.iter().any(|beginning| name.starts_with(beginning));

@@ -148,7 +148,7 @@ fn is_told(life: &mut Life, key: &str, value: &str) {
 }
 
 /// One whose primary was told to go.
-fn moving() -> Life {
+pub fn moving() -> Life {
     let mut life = promoted();
     life.set(&json!({ "replicas": 1 }));
     is_told(&mut life, "fenced", "1");

@@ -37,6 +37,8 @@ pub(super) fn blocked(event: Event, effects: &mut Effects) -> Outcome<Phase> {
 
 pub(super) fn removing(phase: Phase, event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match (phase, event) {
+        // Servers that outlived their last dump were written to since.
+        (Phase::Removing, Event::SnapshotWanted) => Transition(Phase::Deleting),
         (_, Event::ChildrenGone) => go(Phase::Releasing, &[ReleaseFinalizer], effects),
         (_, Event::DeadlinePassed) => Transition(Phase::RemovalBlocked),
         (Phase::Removing, Event::ChildrenLeft) => act(&[DeleteWorkloads, DeleteVolumes], effects),

@@ -96,6 +96,8 @@ pub(super) fn rolled_back(event: Event, effects: &mut Effects) -> Outcome<Phase>
 pub(super) fn returning(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::NothingRefused => Transition(Phase::Pending),
+        // The application's password is another one since.
+        Event::NeverInitialized => go(Phase::Initializing, &[StartJob], effects),
         Event::TemplateChanged => go(Phase::RollingBack, &[ApplyChildren], effects),
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),

@@ -48,6 +48,17 @@ dump() {
     refuse_in_words_of "$file cannot be made" "$RUN/words"
 }
 
+# Of backups alone: the oldest, where there are more than are to be kept.
+prune() {
+    local old
+    [[ $kind == backup ]] && ((retain > 0)) || return 0
+    while IFS= read -r old; do
+        say "removes $old, since $retain are kept"
+        mv "$BACKUPS/$old" "$BACKUPS/.part-$old"
+        rm -rf "$BACKUPS/.part-$old"
+    done < <(find "$BACKUPS" -mindepth 1 -maxdepth 1 -type d -name 'backup-*' | sed 's|.*/||' | sort | head -n "-$retain")
+}
+
 exec 9>"$BACKUPS/.lock" || refuse FAILED "the backup volume cannot be written"
 flock -w "${POINTSMAN_WAIT:-600}" 9 || refuse BUSY "another dump is still being written"
 rm -rf "$BACKUPS"/.part-*
@@ -58,6 +69,8 @@ wait_for_primary
     refuse NO_DATABASE "there is no database $POINTSMAN_DATABASE"
 mkdir "$part" 2>"$RUN/words" || refuse FAILED "$(tail -n 1 "$RUN/words")"
 export PGDATABASE=$POINTSMAN_DATABASE
+# Where fewer are to be kept than there are, that makes room for the new one.
+prune
 dump roles.sql "$BIN/pg_dumpall" --roles-only --no-password --database=postgres
 dump database.dump "$BIN/pg_dump" --format=custom --compress=1 --no-password
 main=$digest
@@ -78,12 +91,5 @@ mv "$part" "$BACKUPS/$folder"
 part=
 sync "$BACKUPS" 2>/dev/null || sync
 
-# Of backups alone, and only once there is a new one.
-if [[ $kind == backup ]] && ((retain > 0)); then
-    while IFS= read -r old; do
-        say "removes $old, since $retain are kept"
-        mv "$BACKUPS/$old" "$BACKUPS/.part-$old"
-        rm -rf "$BACKUPS/.part-$old"
-    done < <(find "$BACKUPS" -mindepth 1 -maxdepth 1 -type d -name 'backup-*' | sed 's|.*/||' | sort | head -n "-$retain")
-fi
+prune
 succeed "folder=$folder bytes=$bytes sha256=$main version=$version systemid=$systemid"

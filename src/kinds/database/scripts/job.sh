@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2153,SC2154
 # Sourced: what Jobs that talk to the server have in common.
 
-export PGUSER=$SUPERUSER PGSSLMODE=$SSLMODE PGCONNECT_TIMEOUT=10 PGPORT=${PGPORT:-$PORT} PGAPPNAME=pointsman
+export PGUSER=$SUPERUSER PGSSLMODE=$SSLMODE PGCONNECT_TIMEOUT=10 PGPORT=${PGPORT:-$PORT} PGAPPNAME=pointsman PGOPTIONS=$OWN_SESSION
 # Databases that belong to PostgreSQL itself.
 RESERVED=' postgres template0 template1 '
 

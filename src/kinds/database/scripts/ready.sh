@@ -57,7 +57,11 @@ if [[ $recovering == f ]]; then
     [[ $primary == "$me" ]] || not_ready "is a primary and the topology names '$primary'"
     exit 0
 fi
-[[ $primary != "$me" ]] || not_ready "is a replica and the topology names it as the primary"
+if [[ $primary == "$me" ]]; then
+    # It began before it could read that it is the primary, and only a start makes one.
+    kill -INT 1
+    not_ready "is a replica and the topology names it as the primary"
+fi
 row=$(ask_here -c "SELECT pg_is_wal_replay_paused(), coalesce((SELECT status = 'streaming' AND
     latest_end_lsn - pg_last_wal_replay_lsn() <= $BEHIND FROM pg_stat_wal_receiver), false),
     (SELECT count(*) FROM pg_stat_wal_receiver WHERE status = 'streaming'),

@@ -36,7 +36,7 @@ about() {
 # The state of a restore stands in the database postgres, so that a half one is known for ours.
 remember() {
     sql_or_refuse "the restore cannot be recorded" postgres -v source="$source" -v target="$POINTSMAN_DATABASE" \
-        -v folder="${folder##*/}" -f "$SCRIPTS/restore.sql"
+        -v folder="${folder##*/} $(about sha256)" -f "$SCRIPTS/restore.sql"
 }
 
 load_roles() {
@@ -69,6 +69,8 @@ begin)
     sql_or_refuse "the statistics" "$source" -c ANALYZE
     sql_or_refuse "the name" postgres -v source="$source" -v target="$POINTSMAN_DATABASE" -f "$SCRIPTS/restored.sql"
     ;;
+backup-* | snapshot-*) refuse RESTORED \
+    "the server holds what was brought back before ($state), and it may be in use: ask for that again, or delete this object and create it anew" ;;
 *) refuse FAILED "the restore is in no known state: $state" ;;
 esac
 succeed "folder=${folder##*/} bytes=$(about bytes) sha256=$(about sha256) version=$(about version) systemid=$(about systemid)"

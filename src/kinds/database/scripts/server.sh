@@ -6,6 +6,10 @@ BIN=$(dirname "$(readlink -f "$(command -v postgres)")")
 PASSFILE=$RUN/passfile
 SOCKET=$RUN
 SSLMODE=${PGSSLMODE:-prefer}
+# Of our own sessions: what a user has set for all of them neither hinders these, nor leads their words to objects of his.
+# What a connection asks for beats what a database, a role or the server's file says.
+OWN_SESSION='-c search_path=pg_catalog -c default_transaction_read_only=off -c statement_timeout=0 -c lock_timeout=0'
+OWN_SESSION+=' -c idle_in_transaction_session_timeout=0'
 
 # write_passfile ROLE KEY: libpq ignores a file that the group may read, and a mounted Secret is one. It reads it at each
 # connection: a password that was changed meanwhile counts from then on.
@@ -30,7 +34,7 @@ connection() {
 
 # As the superuser of this pod, whatever its password: peer authentication through the socket.
 ask_here() {
-    "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -h "$SOCKET" -p "$PORT" -U "$SUPERUSER" -d postgres "$@"
+    PGOPTIONS="$OWN_SESSION ${PGOPTIONS:-}" "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -h "$SOCKET" -p "$PORT" -U "$SUPERUSER" -d postgres "$@"
 }
 
 # Over a replication connection: it has places of its own where max_connections are taken.
@@ -61,8 +65,12 @@ judge() {
     read -r _ theirs flushed recovering < <(identify "$host") || true
     [[ $recovering == off ]] || { echo unknown; return; }
     fork=$flushed
-    if [[ $theirs != "$timeline" ]]; then
-        fork=$(fork_of "$host" "$theirs" "$timeline")
+    if ((theirs < timeline)); then
+        echo ahead
+        return
+    elif ((theirs > timeline)); then
+        # Who cannot tell its history just now has not told that this timeline is no part of it.
+        fork=$(fork_of "$host" "$theirs" "$timeline") || { echo unknown; return; }
         [[ -n $fork ]] || { echo ahead; return; }
     elif [[ $kind == primary ]]; then
         echo ahead
@@ -76,10 +84,12 @@ judge() {
     fi
 }
 
-# fork_of HOST THEIRS MINE: where timeline THEIRS left timeline MINE; nothing where it never was on it.
+# fork_of HOST THEIRS MINE: where timeline THEIRS left timeline MINE; nothing where it never was on it. False without an answer.
 fork_of() {
-    "$BIN/psql" -XAtq -d "$(connection "$1" replication=true)" -c "TIMELINE_HISTORY $2" 2>"$RUN/words-$1" |
-        sed '1s/^[^|]*|//' | awk -v mine="$3" '$1 == mine { print $2; exit }'
+    local history
+    history=$("$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" replication=true)" -c "TIMELINE_HISTORY $2" \
+        2>"$RUN/words-$1") && [[ -n $history ]] || return 1
+    sed '1s/^[^|]*|//' <<<"$history" | awk -v mine="$3" '$1 == mine && !found { print $2; found = 1 }'
 }
 
 # log_since HOST POSITION: follows, or gone. Names of history files sort between those of the log.
