@@ -1,92 +1,92 @@
 //! What the operator may do is what it does, and its log keeps its secrets: seen in the whole audit log, once all else ran.
 
 use crate::harness::certificates::{stored, text};
-use crate::harness::{alone, audit, bash, kubectl, operator};
-use serde_json::Value;
-use std::collections::BTreeSet;
+use crate::harness::rights::{Right, asked, granted, used};
+use crate::harness::{alone, bash, kubectl, operator};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Rights that the API server asks for by itself and tells nobody that it did: to make an object by an apply, to be its
-/// owner, and to become the owner of one that was there.
-const ASKED_INWARDLY: [&str; 9] = [
-    "create deployments of apps",
-    "create services of the core group",
-    "create poddisruptionbudgets of policy",
-    "create statefulsets of apps",
-    "create cronjobs of batch",
-    "update memcacheds/finalizers of cache.example.com",
-    "update databases/finalizers of stable.imaginedata.com",
-    "delete deployments of apps",
-    "delete services of the core group",
+/// Rights that the API server asks for by itself and tells nobody that it did, and when.
+const ASKED_INWARDLY: [(&str, &str); 3] = [
+    ("update memcacheds/finalizers of cache.example.com everywhere", OWNS),
+    ("update databases/finalizers of stable.imaginedata.com everywhere", OWNS),
+    ("delete deployments of apps everywhere", ADOPTS),
 ];
+const OWNS: &str = "an object that is made names its owner, and blocks the owner's deletion";
+const ADOPTS: &str = "an object that was there is given an owner, and may then be deleted with it";
 
-fn right(verb: &str, resource: &str, group: &str) -> String {
-    let group = if group.is_empty() { "the core group" } else { group };
-    format!("{verb} {resource} of {group}")
+/// Rights that two rules grant alike, since one of them is bound in the watched namespaces alone where these are named: a second
+/// installation is looked for everywhere.
+const GRANTED_TWICE: [&str; 1] = ["list deployments of apps everywhere"];
+
+fn texts<'a>(rights: impl IntoIterator<Item = &'a Right>) -> Vec<String> {
+    rights.into_iter().map(Right::to_string).collect()
 }
 
-/// Every right that the installed roles give to the operator.
-fn granted() -> BTreeSet<String> {
-    let roles = [
-        &["get", "clusterrole", "pointsman"][..],
-        &["get", "clusterrole", "pointsman-watched"],
-        &["get", "role", "pointsman", "--namespace", "pointsman-system"],
-    ];
-    let mut rights = BTreeSet::new();
-    for role in roles {
-        let role: Value = serde_json::from_str(&kubectl(&[role, &["--output", "json"]].concat()).ok()).unwrap();
-        for rule in role["rules"].as_array().unwrap() {
-            let words = |key: &str| rule[key].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect::<Vec<_>>();
-            for (group, resource) in words("apiGroups").iter().flat_map(|group| words("resources").into_iter().map(move |one| (group, one)))
-            {
-                rights.extend(words("verbs").iter().map(|verb| right(verb, &resource, group)));
-            }
-        }
-    }
-    rights
+/// What is granted and was not used. The calls that none of our rules allows are allowed by others' to everybody.
+fn unused(granted: &[Right]) -> Vec<String> {
+    let (calls, _) = asked();
+    let (used, _) = used(granted, &calls);
+    let each: BTreeSet<&Right> = granted.iter().collect();
+    let inwardly = |right: &&&Right| ASKED_INWARDLY.iter().any(|(one, _)| *one == right.to_string());
+    texts(each.difference(&used).filter(|right| !inwardly(right)).copied())
 }
 
-/// What was asked, as rights; and each call that was denied.
-fn asked() -> (BTreeSet<String>, Vec<String>) {
-    let (mut used, mut denied) = (BTreeSet::new(), Vec::new());
-    audit::all_by_operator(|entry| {
-        let group = entry.0["objectRef"]["apiGroup"].as_str().unwrap_or_default();
-        let right = right(&entry.verb(), &entry.resource(), group);
-        if entry.0["annotations"]["authorization.k8s.io/decision"] == "forbid" {
-            denied.push(format!("{right}: {}", entry.0["requestURI"]));
-        } else if entry.0["objectRef"].is_object() {
-            used.insert(right);
-        }
-    });
-    (used, denied)
-}
-
-fn unused(used: &BTreeSet<String>) -> Vec<String> {
-    granted().into_iter().filter(|right| !used.contains(right) && !ASKED_INWARDLY.contains(&right.as_str())).collect()
+/// The rights to list or to watch more Secrets than the operator's own.
+fn showing_secrets(granted: &[Right]) -> Vec<String> {
+    texts(granted.iter().filter(|right| right.shows_secrets_of_others()))
 }
 
 #[test]
 fn every_right_is_used_and_one_too_many_is_seen() {
     let _turn = alone();
-    let (used, _) = asked();
-    assert_eq!(unused(&used), Vec::<String>::new(), "used are {used:#?}");
-    assert!(granted().iter().all(|right| !right.contains('*')));
-    let extra = r#"[{"op":"add","path":"/rules/-","value":{"apiGroups":[""],"resources":["configmaps"],"verbs":["get"]}}]"#;
-    kubectl(&["patch", "clusterrole", "pointsman", "--type=json", "--patch", extra]).ok();
-    let seen = unused(&used);
-    let role: Value = serde_json::from_str(&kubectl(&["get", "clusterrole", "pointsman", "--output", "json"]).ok()).unwrap();
-    let last = role["rules"].as_array().unwrap().len() - 1;
-    let last =
-        format!(r#"[{{"op":"test","path":"/rules/{last}/resources/0","value":"configmaps"}},{{"op":"remove","path":"/rules/{last}"}}]"#);
-    kubectl(&["patch", "clusterrole", "pointsman", "--type=json", "--patch", &last]).ok();
-    assert_eq!(seen, ["get configmaps of the core group"]);
-    println!("{} rights, each of them used", granted().len());
+    let rights = granted();
+    assert_eq!(unused(&rights), Vec::<String>::new());
+    assert!(rights.iter().all(|right| !right.to_string().contains('*')));
+    assert_eq!(showing_secrets(&rights), Vec::<String>::new());
+    // The Role of the operator's own namespace has the same verb, for one name.
+    let planted = with_rule_planted(r#"{"apiGroups":[""],"resources":["secrets"],"verbs":["list"]}"#);
+    let everywhere = ["list secrets of the core group everywhere"];
+    assert_eq!(
+        (unused(&planted), showing_secrets(&planted)),
+        (everywhere.map(str::to_owned).to_vec(), everywhere.map(str::to_owned).to_vec())
+    );
+    println!("{} rights, each of them used", rights.len());
+}
+
+/// What is granted with one more rule in the role that holds everywhere.
+fn with_rule_planted(rule: &str) -> Vec<Right> {
+    let patch = |patch: &str| kubectl(&["patch", "clusterrole", "pointsman", "--type=json", "--patch", patch]).ok();
+    patch(&format!(r#"[{{"op":"add","path":"/rules/0","value":{rule}}}]"#));
+    let planted = granted();
+    patch(&format!(r#"[{{"op":"test","path":"/rules/0","value":{rule}}},{{"op":"remove","path":"/rules/0"}}]"#));
+    planted
+}
+
+#[test]
+fn no_right_is_granted_twice_and_no_exception_is_stale() {
+    let (rights, (calls, _)) = (granted(), asked());
+    let (used, _) = used(&rights, &calls);
+    let used = texts(used);
+    let stale: Vec<&str> = ASKED_INWARDLY.iter().map(|(right, _)| *right).filter(|right| used.iter().any(|one| one == right)).collect();
+    assert_eq!(stale, Vec::<&str>::new(), "seen in the log, and no exception");
+    let mut rules = BTreeMap::<String, usize>::new();
+    for right in texts(&rights) {
+        *rules.entry(right).or_default() += 1;
+    }
+    for (right, _) in ASKED_INWARDLY {
+        assert!(rules.contains_key(right), "{right} is not granted");
+    }
+    let twice: Vec<String> = rules.into_iter().filter(|(_, count)| *count > 1).map(|(right, _)| right).collect();
+    assert_eq!(twice, GRANTED_TWICE);
 }
 
 #[test]
 fn nothing_is_asked_that_is_not_granted() {
-    let (used, denied) = asked();
-    assert!(used.len() >= 15, "{used:#?}");
+    let (rights, (calls, denied)) = (granted(), asked());
     assert_eq!(denied, Vec::<String>::new());
+    let (used, by_others) = used(&rights, &calls);
+    assert!(used.len() >= 15, "{used:#?}");
+    assert_eq!(by_others, Vec::<String>::new(), "none of the operator's own rules allows it");
 }
 
 /// The lines of a log that hold a secret: a whole one, or a line of a key.

@@ -10,6 +10,7 @@ pub mod load;
 pub mod moves;
 pub mod outage;
 pub mod pool;
+pub mod rights;
 pub mod rounds;
 mod thing;
 mod turns;
