@@ -1,10 +1,10 @@
 //! Every answer to every question is driven to a place of rest, and every other verb is refused.
 
+use super::answer_cases::{CASES, Case, NONE, UNJUDGED, bad_image, image_appears, strangers};
 use super::attempts::Attempt;
-use super::drives::{fight, lose_a_pod};
 use crate::harness::audit::{self, Entry};
-use crate::harness::pool::Pool;
-use crate::harness::{Space, bash, eventually, golden, kubectl, shared};
+use crate::harness::outage::{NoRules, NoWebhook, is_judged};
+use crate::harness::{ASKS, Space, alone, bash, eventually, golden, kubectl, shared};
 use pointsman::kinds::Served;
 use pointsman::kinds::annotations::ANSWER;
 use pointsman::kinds::memcached::Memcached;
@@ -12,85 +12,9 @@ use pointsman::kinds::reason::{Reason, Verb};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-const ASKS: u64 = 60;
-const NONE: &str = "example.com/no-such:1";
+/// The texts of questions that are asked while every write is judged, and of the one that is not.
 const FOLDER: &str = "answers";
-
-/// How a question comes about, and what makes its answer succeed.
-struct Case {
-    reason: Reason,
-    verb: Verb,
-    /// Leads to the question.
-    asks: fn(&Space),
-    /// Mends what the answer alone cannot, after it was given.
-    mends: fn(&Space),
-    /// Where the answer leads in the end.
-    rests: &'static str,
-}
-
-const CASES: &[Case] = &[
-    Case { reason: Reason::ProvisioningStuck, verb: Verb::Retry, asks: never_provisioned, mends: image_appears, rests: "Ready" },
-    Case { reason: Reason::RolloutStuck, verb: Verb::Retry, asks: bad_image, mends: image_appears, rests: "Ready" },
-    Case { reason: Reason::RolloutStuck, verb: Verb::Rollback, asks: bad_image, mends: nothing, rests: "RolledBack" },
-    Case { reason: Reason::PodsUnavailable, verb: Verb::Retry, asks: no_place, mends: place, rests: "Ready" },
-    Case { reason: Reason::ChildConflict, verb: Verb::Retry, asks: strangers, mends: strangers_go, rests: "Ready" },
-    Case { reason: Reason::ChildConflict, verb: Verb::Adopt, asks: strangers, mends: nothing, rests: "Ready" },
-    Case { reason: Reason::DriftFought, verb: Verb::Retry, asks: fought, mends: nothing, rests: "Ready" },
-    Case { reason: Reason::DriftFought, verb: Verb::Yield, asks: fought, mends: nothing, rests: "Ready" },
-];
-
-fn nothing(_: &Space) {}
-
-fn never_provisioned(space: &Space) {
-    space.memcached("cache", &format!("{{image: {NONE}}}"));
-}
-
-fn bad_image(space: &Space) {
-    space.memcached("cache", "{replicas: 2}");
-    space.ready("cache");
-    space.patch("cache", &format!(r#"{{"image":"{NONE}"}}"#)).ok();
-}
-
-/// The image that no pod could pull is there now, so to speak.
-fn image_appears(space: &Space) {
-    space.patch("cache", r#"{"image":"docker.io/library/memcached:1.6.38"}"#).ok();
-}
-
-fn no_place(space: &Space) {
-    let pool = Pool::new(space);
-    space.memcached("cache", &format!("{{replicas: 2, {}}}", pool.field()));
-    space.ready("cache");
-    pool.close();
-    lose_a_pod(space, "cache");
-}
-
-fn place(space: &Space) {
-    let _open = Pool::new(space);
-    space.ready("cache");
-}
-
-/// Somebody's objects under the names that the cache needs, of a shape that can be taken over.
-fn strangers(space: &Space) {
-    let labels = "app.kubernetes.io/name: memcached, app.kubernetes.io/instance: cache, pointsman.dev/kind: Memcached";
-    let containers = "[{name: memcached, image: example.com/theirs:1, workingDir: /theirs}, {name: theirs, image: example.com/theirs:1}]";
-    let pods = format!("metadata: {{labels: {{{labels}, of: theirs}}}}, spec: {{hostNetwork: true, containers: {containers}}}");
-    let deployment = format!(
-        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: cache}}\nspec: {{replicas: 0, selector: {{matchLabels: {{{labels}}}}}, template: {{{pods}}}}}\n"
-    );
-    space.apply(&deployment).ok();
-    space.kubectl(&["create", "service", "clusterip", "cache", "--clusterip=None"]).ok();
-    space.memcached("cache", "{}");
-}
-
-fn strangers_go(space: &Space) {
-    space.kubectl(&["delete", "deployment/cache", "service/cache"]).ok();
-}
-
-/// Somebody scales the Deployment again and again.
-fn fought(space: &Space) {
-    space.memcached("cache", "{}");
-    fight(space, "Ready");
-}
+const UNJUDGED_FOLDER: &str = "answers-unjudged";
 
 fn question(space: &Space) -> Value {
     space.reaches("cache", "HumanIntervention", ASKS);
@@ -101,10 +25,12 @@ fn verbs(question: &Value) -> BTreeSet<String> {
     question["answers"].as_array().unwrap().iter().map(|offer| offer["verb"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Every verb that is not offered is refused, in the words of the golden file.
-fn others_are_refused(space: &Space, question: &Value, seen: &mut BTreeSet<String>) -> Vec<String> {
+/// Every verb that is not offered is refused, in the words of the golden file: the files that were compared, and the faults.
+fn others_are_refused(folder: &str, case: &Case, space: &Space, question: &Value) -> (BTreeSet<String>, Vec<String>) {
     let offered = verbs(question);
-    let word = question["reason"].as_str().unwrap().to_lowercase();
+    let lacking = case.reason.answers().iter().map(|verb| verb.word()).filter(|verb| !offered.contains(*verb));
+    let words: Vec<String> = [case.reason.word().to_lowercase()].into_iter().chain(lacking.map(|verb| format!("without-{verb}"))).collect();
+    let word = words.join("-");
     let every: BTreeSet<Verb> = Memcached::REASONS.iter().flat_map(|reason| reason.answers()).copied().collect();
     let others = every.iter().map(|verb| verb.word()).filter(|verb| !offered.contains(*verb));
     let refused = others.map(|verb| {
@@ -113,57 +39,89 @@ fn others_are_refused(space: &Space, question: &Value, seen: &mut BTreeSet<Strin
         let attempt = Attempt::command(&name, &["annotate", "mc/cache", &answer, "--overwrite"]);
         let answer = attempt.run(space);
         let accepted = (answer.code == 0).then(|| format!("{verb} was accepted for {word}"));
-        let other = golden::difference(&format!("{FOLDER}/{name}.txt"), &attempt.transcript(&answer, space));
+        let other = golden::difference(&format!("{folder}/{name}.txt"), &attempt.transcript(&answer, space));
         (format!("{name}.txt"), accepted.or(other))
     });
-    let (names, faults): (Vec<String>, Vec<Option<String>>) = refused.unzip();
-    seen.extend(names);
-    faults.into_iter().flatten().collect()
+    let (names, faults): (BTreeSet<String>, Vec<Option<String>>) = refused.unzip();
+    (names, faults.into_iter().flatten().collect())
 }
 
 fn drive(case: &Case) -> (BTreeSet<String>, Vec<String>) {
-    let (word, verb) = (case.reason.word(), case.verb.word());
-    let space = Space::new(&format!("{}-{verb}", word.to_lowercase()));
+    let space = Space::new(&format!("{}-{}", case.reason.word().to_lowercase(), case.verb.word()));
     (case.asks)(&space);
-    let asked = question(&space);
+    let asked = asked(case, &space);
+    let refused = others_are_refused(FOLDER, case, &space, &asked);
+    answered(case, &space, &asked);
+    refused
+}
+
+/// Waits for the question of a case.
+#[track_caller]
+fn asked(case: &Case, space: &Space) -> Value {
+    let (word, verb) = (case.reason.word(), case.verb.word());
+    let asked = question(space);
     assert_eq!(asked["reason"], word.as_str(), "{asked}");
     assert!(asked["message"].as_str().unwrap().len() > 20 && !asked["evidence"].as_array().unwrap().is_empty(), "{asked}");
-    let (mut seen, offered) = (BTreeSet::new(), verbs(&asked));
-    assert!(offered.contains(verb), "{verb} is not offered: {asked}");
-    let faults = others_are_refused(&space, &asked, &mut seen);
+    assert!(verbs(&asked).contains(verb), "{verb} is not offered: {asked}");
+    asked
+}
+
+/// Answers it, and waits until that has led to rest.
+#[track_caller]
+fn answered(case: &Case, space: &Space, asked: &Value) {
+    let (word, verb, number) = (case.reason.word(), case.verb.word(), &asked["number"]);
+    let spec = space.object("mc/cache")["spec"].clone();
     space.answer("cache", verb).ok();
-    let number = asked["number"].clone();
     eventually(30, &format!("{word}: {verb} is heard"), || {
         let status = space.object("mc/cache")["status"].clone();
-        status["intervention"]["number"] != number && status["history"].to_string().contains(&format!("\"answer\":\"{verb}-"))
+        status["intervention"]["number"] != *number && status["history"].to_string().contains(&format!("\"answer\":\"{verb}-"))
     });
-    (case.mends)(&space);
+    assert_eq!(space.object("mc/cache")["spec"], spec, "the spec was written to");
+    (case.mends)(space);
     eventually(90, &format!("{word} answered with {verb} rests in {}", case.rests), || {
         space.object("mc/cache")["status"]["state"] == case.rests
     });
-    (seen, faults)
+}
+
+/// Holds the texts that were compared against the files that are there.
+#[track_caller]
+fn as_the_files_say(folder: &str, seen: &BTreeSet<String>, faults: &[String]) {
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let stale: Vec<String> = golden::names(folder).difference(seen).cloned().collect();
+    assert!(stale.is_empty(), "no case prints {stale:?}");
 }
 
 #[test]
 fn every_answer_leads_to_rest_and_every_other_verb_is_refused() {
     let _turn = shared();
-    let driven: BTreeSet<(Reason, Verb)> = CASES.iter().map(|case| (case.reason, case.verb)).collect();
-    // No write that is judged leads to an invalid spec, so `restored` drives that question; and one of pods that did not come
-    // back has nothing else to go back to where the template is the one that was ready.
-    let apart = [(Reason::SpecInvalid, Verb::Retry), (Reason::PodsUnavailable, Verb::Rollback)];
+    let driven: BTreeSet<(Reason, Verb)> = CASES.iter().chain([&UNJUDGED]).map(|case| (case.reason, case.verb)).collect();
     let all = Memcached::REASONS.iter().flat_map(|reason| reason.answers().iter().map(|verb| (*reason, *verb)));
-    let missing: Vec<_> = all.filter(|pair| !driven.contains(pair) && !apart.contains(pair)).collect();
+    let missing: Vec<_> = all.filter(|pair| !driven.contains(pair)).collect();
     assert!(missing.is_empty(), "nobody drives {missing:?}");
     let done: Vec<(BTreeSet<String>, Vec<String>)> = std::thread::scope(|scope| {
         let running: Vec<_> = CASES.iter().map(|case| scope.spawn(move || drive(case))).collect();
         running.into_iter().map(|one| one.join().unwrap()).collect()
     });
     let (seen, faults): (Vec<BTreeSet<String>>, Vec<Vec<String>>) = done.into_iter().unzip();
-    let faults: Vec<String> = faults.into_iter().flatten().collect();
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-    let seen: BTreeSet<String> = seen.into_iter().flatten().collect();
-    let stale: Vec<String> = golden::names(FOLDER).difference(&seen).cloned().collect();
-    assert!(stale.is_empty(), "no case prints {stale:?}");
+    as_the_files_say(FOLDER, &seen.into_iter().flatten().collect(), &faults.concat());
+}
+
+/// No write that is judged leads to it. While the spec is what it was, `retry` is heard, and asks again.
+#[test]
+fn an_invalid_spec_is_asked_about_again_until_it_is_valid() {
+    let turn = alone();
+    let space = Space::new("invalid");
+    let judges = (NoWebhook::removed(&turn), NoRules::removed(&turn));
+    (UNJUDGED.asks)(&space);
+    let first = asked(&UNJUDGED, &space);
+    drop(judges);
+    // What a rule of the definition has against a spec that stands is a warning beside the refusal.
+    let warned = || space.kubectl(&["label", "mc/cache", "example.com/a=b", "--dry-run=server"]).err.contains("Warning: ");
+    eventually(30, "every write is judged again", || is_judged() && warned());
+    let (seen, faults) = others_are_refused(UNJUDGED_FOLDER, &UNJUDGED, &space, &first);
+    answered(&UNJUDGED, &space, &first);
+    assert_eq!(space.object("mc/cache")["status"]["questions"], 2, "it was not asked again");
+    as_the_files_say(UNJUDGED_FOLDER, &seen, &faults);
 }
 
 /// A rollback holds against a count, whoever changes it, and ends with a new spec.

@@ -1,5 +1,6 @@
 //! Against a real API server with real controllers; the pods are played.
 
+mod answer_cases;
 mod answers;
 mod arrows;
 mod attempts;

@@ -1,13 +1,11 @@
 //! What the operator asks, in whose words, and what closes it.
 
 use crate::harness::pool::Pool;
-use crate::harness::{Answer, Space, audit, eventually, repository, shared};
+use crate::harness::{ASKS, Answer, Space, audit, eventually, repository, shared};
 use pointsman::kinds::annotations::ANSWER;
 use pointsman::kinds::intervention::id;
 use serde_json::Value;
 
-/// A question's deadline as `tests/run` sets it, and some.
-const ASKS: u64 = 60;
 const NONE: &str = "example.com/no-such:1";
 
 /// Waits for the question, and checks the parts that every one has.

@@ -29,6 +29,9 @@ pub const DEFINITION: &str = "customresourcedefinition/memcacheds.cache.example.
 /// The registration of the webhook.
 pub const WEBHOOK: &str = "validatingwebhookconfiguration/pointsman";
 
+/// How long a question of a Memcached may take: its deadline as `tests/run` sets it, 15 seconds, and 30 more.
+pub const ASKS: u64 = 45;
+
 /// What a command answered.
 #[derive(Clone, Debug)]
 pub struct Answer {

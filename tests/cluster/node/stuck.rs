@@ -1,6 +1,6 @@
 //! What stops a roll-out is told in the words of those it happens to.
 
-use crate::harness::{Space, shared};
+use crate::harness::{ASKS, Space, shared};
 
 #[test]
 fn more_connections_than_open_files_ends_in_memcacheds_own_words() {
@@ -23,7 +23,7 @@ fn a_missing_image_asks_in_the_pods_own_words_and_old_pods_keep_serving() {
     space.memcached("cache", "{replicas: 2}");
     space.ready("cache");
     space.patch("cache", r#"{"image":"docker.io/library/memcached:no-such-tag"}"#).ok();
-    space.reaches("cache", "HumanIntervention", 60);
+    space.reaches("cache", "HumanIntervention", ASKS);
     let status = space.object("mc/cache")["status"].clone();
     assert_eq!(status["intervention"]["reason"], "RolloutStuck");
     assert!(status["intervention"]["evidence"].to_string().contains("no-such-tag"), "{status}");
