@@ -1,6 +1,7 @@
 //! What a backup or a hand may have put into a status or a spec, and what the API server makes of it.
 
-use crate::harness::{Space, anew, audit, eventually, shared};
+use crate::harness::{ASKS, Space, anew, audit, eventually, shared};
+use pointsman::kinds::annotations::ANSWER;
 use serde_json::{Value, json};
 
 const EARLIER: &str = "2026-01-01T00:00:00Z";
@@ -158,6 +159,38 @@ fn a_restored_question_is_looked_at_afresh() {
     space.patch("cache", r#"{"image":null}"#).ok();
     space.ready("cache");
     assert_eq!(asked(&space.object("mc/cache")), Value::Null);
+}
+
+/// An answer that a backup brings was given to another object, be it to the very question that the backup brings too.
+#[test]
+fn a_restored_answer_answers_nothing() {
+    let _turn = shared();
+    let space = ready("restored-answer", "{}");
+    until_asked(&space);
+    let mut backup = anew(space.object("mc/cache"));
+    let given = format!("retry-{}", backup["status"]["intervention"]["id"].as_str().unwrap());
+    // As where nobody acted upon it before the backup was made.
+    backup["metadata"]["annotations"][ANSWER] = json!(given);
+    space.kubectl(&["delete", "mc/cache", "--cascade=foreground"]).ok();
+    let status = backup["status"].take();
+    let told = space.apply(&backup.to_string());
+    assert!(told.code == 0 && told.err.contains(&format!("{ANSWER}={given} answers nothing")), "{}", told.text());
+    forge(&space, &status);
+    let mc = space.mc("cache");
+    let asks_anew = || mc.status()["intervention"]["id"].as_str().is_some_and(|id| !given.ends_with(id));
+    eventually(ASKS, "the question is asked anew", asks_anew);
+    let opened = mc.status()["intervention"].clone();
+    for _ in 0..20 {
+        let status = mc.status();
+        assert_eq!((&status["state"], &status["intervention"]), (&json!("HumanIntervention"), &opened), "it was answered: {status:#}");
+        std::thread::sleep(std::time::Duration::from_millis(250));
+    }
+    let history = mc.status()["history"].to_string();
+    assert!(!history.contains("RetryAnswered") && !history.contains(&given), "{history}");
+    assert_eq!(space.object("mc/cache")["metadata"]["annotations"][ANSWER], given);
+    // One of its own does.
+    mc.answer("retry").ok();
+    eventually(30, "it is answered", || mc.status()["history"].to_string().contains("RetryAnswered"));
 }
 
 /// A question that another manager holds as well goes with its state.
