@@ -2,16 +2,24 @@
 
 use crate::harness::certificates::{SECRET, address, believed, presented, secret, stored, text};
 use crate::harness::outage::{NoOperator, is_judged};
-use crate::harness::{DEFINITION, Space, WEBHOOK, alone, audit, bash, eventually, kubectl, operator};
+use crate::harness::{Alone, DEFINITION, Space, WEBHOOK, alone, audit, bash, eventually, kubectl, kubectl_with, operator, scraped_value};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Both ways in: the webhook and the conversion.
+/// The definition of Database, as kubectl takes it.
+const DATABASES: &str = "customresourcedefinition/databases.stable.imaginedata.com";
+/// Takes the bundle out of a definition.
+const UNBUNDLED: &str = r#"[{"op":"remove","path":"/spec/conversion/webhook/clientConfig/caBundle"}]"#;
+
+/// Every way in: the webhooks and the conversions.
 fn answers(space: &Space) -> bool {
-    is_judged() && space.kubectl(&["get", "memcacheds.v1alpha1.cache.example.com"]).code == 0
+    let database = json!({ "apiVersion": "stable.imaginedata.com/v1alpha1", "kind": "Database", "metadata": { "name": "probe" },
+        "spec": { "name": "shop", "storage-size": "1Gi" } });
+    let tried = space.kubectl_with(&["create", "--dry-run=server", "--filename", "-"], &database.to_string());
+    is_judged() && tried.code == 0 && space.kubectl(&["get", "memcacheds.v1alpha1.cache.example.com"]).code == 0
 }
 
 /// The stored authority, certificate and key; nothing where one of them is none.
@@ -32,13 +40,15 @@ fn spoilt_keys_and_bundles_are_mended() {
     let [authority, ..] = keys().expect("keys");
     // A former authority may still be on its way out.
     let whole = || {
-        let [definition, webhook] = believed();
-        definition == webhook && definition.contains(&authority)
+        let bundles = believed();
+        bundles.iter().all(|bundle| *bundle == bundles[0] && bundle.contains(&authority))
     };
     let [namespace, of, secret, name] = SECRET;
     for spoil in [
         vec!["patch", WEBHOOK, "--type=json", "--patch", r#"[{"op":"remove","path":"/webhooks/0/clientConfig/caBundle"}]"#],
-        vec!["patch", DEFINITION, "--type=json", "--patch", r#"[{"op":"remove","path":"/spec/conversion/webhook/clientConfig/caBundle"}]"#],
+        vec!["patch", WEBHOOK, "--type=json", "--patch", r#"[{"op":"remove","path":"/webhooks/1/clientConfig/caBundle"}]"#],
+        vec!["patch", DEFINITION, "--type=json", "--patch", UNBUNDLED],
+        vec!["patch", DATABASES, "--type=json", "--patch", UNBUNDLED],
         vec![namespace, of, "delete", secret, name],
         vec![namespace, of, "patch", secret, name, "--type=merge", "--patch", r#"{"data":{"tls.crt":"bm9uc2Vuc2U="}}"#],
         vec![namespace, of, "patch", secret, name, "--type=merge", "--patch", r#"{"data":{"ca.crt":"bm9uc2Vuc2U="}}"#],
@@ -59,6 +69,66 @@ fn spoilt_keys_and_bundles_are_mended() {
             keys().is_some_and(|[now, ..]| now == authority)
         });
     }
+}
+
+/// The operator may not write definitions any more, whatever its role says, so what is spoilt there stays so.
+struct NobodyMends;
+
+impl NobodyMends {
+    const NAME: &str = "nobody-mends";
+
+    #[track_caller]
+    fn definitions(_alone: &Alone) -> Self {
+        let rule = json!({ "apiGroups": ["apiextensions.k8s.io"], "apiVersions": ["*"], "operations": ["UPDATE"],
+            "resources": ["customresourcedefinitions"] });
+        let expression = format!("request.userInfo.username != '{}'", audit::OPERATOR);
+        let object = |kind: &str, spec: Value| json!({ "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": { "name": Self::NAME }, "spec": spec });
+        let policy = json!({ "failurePolicy": "Fail", "matchConstraints": { "resourceRules": [rule] },
+            "validations": [{ "expression": expression, "message": "not now" }] });
+        let binding = json!({ "policyName": Self::NAME, "validationActions": ["Deny"] });
+        let both = [("ValidatingAdmissionPolicy", policy), ("ValidatingAdmissionPolicyBinding", binding)];
+        let objects: Vec<Value> = both.into_iter().map(|(kind, spec)| object(kind, spec)).collect();
+        let list = json!({ "apiVersion": "v1", "kind": "List", "items": objects });
+        kubectl_with(&["apply", "--filename", "-"], &list.to_string()).ok();
+        NobodyMends
+    }
+}
+
+impl Drop for NobodyMends {
+    fn drop(&mut self) {
+        kubectl(&["delete", "validatingadmissionpolicybinding,validatingadmissionpolicy", Self::NAME]);
+    }
+}
+
+/// When a certificate ends, as openssl says it; in seconds since 1970.
+#[track_caller]
+fn ends(certificate: &str) -> String {
+    let line = format!("date --date \"$(openssl x509 -noout -enddate <<<'{certificate}' | cut -d= -f2)\" +%s");
+    bash(&line).ok().trim().to_owned()
+}
+
+#[test]
+fn the_ends_of_certificates_and_a_bundle_that_does_not_fit_are_scraped() {
+    const MISMATCH: &str = "pointsman_certificate_mismatch";
+    let turn = alone();
+    eventually(60, "the stored keys are presented", || keys().is_some_and(|[_, leaf, _]| leaf.trim() == presented(&address()).trim()));
+    let scraped_end = |certificate: &str| {
+        scraped_value(&format!(r#"pointsman_certificate_expiry_timestamp_seconds{{certificate="{certificate}"}}"#)).unwrap_or_default()
+    };
+    assert_eq!(scraped_end("leaf"), ends(&presented(&address())));
+    assert_eq!(scraped_end("authority"), ends(&keys().unwrap()[0]));
+    eventually(30, "every bundle fits", || scraped_value(MISMATCH).as_deref() == Some("0"));
+    let nobody_mends = NobodyMends::definitions(&turn);
+    // Until the policy is in force it is mended, and spoilt again.
+    eventually(60, "a bundle does not fit, and stays so", || {
+        kubectl(&["patch", DATABASES, "--type=json", "--patch", UNBUNDLED]);
+        std::thread::sleep(Duration::from_secs(5));
+        scraped_value(MISMATCH).as_deref() == Some("1")
+    });
+    assert!(believed().iter().any(String::is_empty), "there is none that does not fit");
+    drop(nobody_mends);
+    eventually(30, "every bundle fits again", || scraped_value(MISMATCH).as_deref() == Some("0"));
+    assert!(believed().iter().all(|bundle| !bundle.is_empty()));
 }
 
 /// cert-manager's part: it writes an authority's certificate, a leaf and its key, and nothing else.

@@ -2,7 +2,7 @@
 
 use crate::harness::certificates::address;
 use crate::harness::outage::is_judged;
-use crate::harness::{Space, alone, eventually, scraped, shared};
+use crate::harness::{Space, alone, eventually, scraped, scraped_value, shared};
 use pointsman::kinds::annotations::ANSWER;
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
@@ -11,9 +11,7 @@ use tokio::net::TcpSocket;
 /// What a counter has come to.
 #[track_caller]
 fn counted(series: &str) -> u64 {
-    let page = scraped();
-    let value = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
-    value.map_or(0, |value| value.parse().unwrap())
+    scraped_value(series).map_or(0, |value| value.parse().unwrap())
 }
 
 #[test]

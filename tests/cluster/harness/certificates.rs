@@ -1,6 +1,6 @@
 //! The keys that are stored, and who believes them.
 
-use super::{DEFINITION, WEBHOOK, kubectl};
+use super::{WEBHOOK, kubectl, repository};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
@@ -23,10 +23,17 @@ pub fn text(encoded: &str) -> String {
     String::from_utf8(BASE64_STANDARD.decode(encoded).unwrap_or_default()).unwrap_or_default()
 }
 
-/// The bundles of the definition and of the webhook.
-pub fn believed() -> [String; 2] {
-    let bundle = |object: &str, path: &str| text(&kubectl(&["get", object, "--output", &format!("jsonpath={path}")]).ok());
-    [bundle(DEFINITION, "{.spec.conversion.webhook.clientConfig.caBundle}"), bundle(WEBHOOK, "{.webhooks[0].clientConfig.caBundle}")]
+/// The bundle of each kind's definition and of each webhook, empty where there is none.
+#[track_caller]
+pub fn believed() -> Vec<String> {
+    let each = |list: &str, bundle: &str| format!("jsonpath={{range {list}[*]}}{{{bundle}}}{{\"\\n\"}}{{end}}");
+    let definitions = each(".items", ".spec.conversion.webhook.clientConfig.caBundle");
+    let crds = repository().join("crds");
+    let definitions = kubectl(&["get", "--filename", crds.to_str().unwrap(), "--output", &definitions]).ok();
+    let webhooks = kubectl(&["get", WEBHOOK, "--output", &each(".webhooks", ".clientConfig.caBundle")]).ok();
+    let bundles: Vec<String> = definitions.lines().chain(webhooks.lines()).map(text).collect();
+    assert_eq!(bundles.len(), 2 * std::fs::read_dir(crds).unwrap().count(), "each kind has a definition and a webhook");
+    bundles
 }
 
 /// The certificate that is presented there.

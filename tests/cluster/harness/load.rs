@@ -22,6 +22,8 @@ const PAUSE: Duration = Duration::from_millis(400);
 const PACE: Duration = Duration::from_millis(75);
 /// A call that takes longer has failed.
 const LIMIT: Duration = Duration::from_secs(15);
+/// Whose call has failed makes it once more after a while: by then it is known who does not answer.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A call that failed.
 #[derive(Clone, Debug)]
@@ -32,6 +34,19 @@ pub struct Failure {
     pub ended: Timestamp,
     /// What was answered.
     pub words: String,
+    /// What the same call was answered when it was made once more; nothing where it was taken.
+    pub again: Option<String>,
+}
+
+/// What came of a load.
+#[derive(Debug)]
+pub struct Ended {
+    /// How many calls were reviewed, or converted.
+    pub reviews: u64,
+    /// The calls that failed.
+    pub failures: Vec<Failure>,
+    /// What was accepted last for each object.
+    pub accepted: BTreeMap<String, u64>,
 }
 
 #[derive(Debug, Default)]
@@ -70,15 +85,11 @@ impl Load {
         *self.seen.reviews.lock().unwrap()
     }
 
-    /// The calls that failed so far.
-    pub fn failures(&self) -> Vec<Failure> {
-        self.seen.failures.lock().unwrap().clone()
-    }
-
-    /// Stops, and says what was accepted last for each object.
-    pub fn end(mut self) -> BTreeMap<String, u64> {
+    /// Stops, and says what came of it.
+    pub fn end(mut self) -> Ended {
         self.stop();
-        self.seen.accepted.lock().unwrap().clone()
+        let (failures, accepted) = (self.seen.failures.lock().unwrap().clone(), self.seen.accepted.lock().unwrap().clone());
+        Ended { reviews: self.reviews(), failures, accepted }
     }
 
     fn stop(&mut self) {
@@ -117,12 +128,13 @@ async fn write(namespace: &str, seen: &Seen) {
     tokio::join!(edits, trials, reads);
 }
 
-/// Edits one object again and again; what failed is tried again.
+/// Edits one object again and again.
 async fn edit(objects: Api<DynamicObject>, name: String, seen: &Seen) {
     let mut connections = 1024;
     while !seen.stop.load(Ordering::SeqCst) {
         let patch = Patch::Merge(json!({ "spec": { "maxConnections": connections } }));
-        if counted(seen, objects.patch(&name, &PatchParams::default(), &patch)).await {
+        let params = PatchParams::default();
+        if counted(seen, || objects.patch(&name, &params, &patch)).await {
             seen.accepted.lock().unwrap().insert(name.clone(), connections);
             connections = 1024 + (connections - 1008) % 8192;
         }
@@ -137,7 +149,7 @@ async fn try_out(objects: Api<DynamicObject>, seen: &Seen) {
     while !seen.stop.load(Ordering::SeqCst) {
         turn.tick().await;
         let params = PostParams { dry_run: true, ..PostParams::default() };
-        counted(seen, objects.create(&params, &object)).await;
+        counted(seen, || objects.create(&params, &object)).await;
     }
 }
 
@@ -146,19 +158,32 @@ async fn convert(objects: Api<DynamicObject>, seen: &Seen) {
     let mut turn = tokio::time::interval(PACE);
     while !seen.stop.load(Ordering::SeqCst) {
         turn.tick().await;
-        counted(seen, objects.get(&name(0))).await;
+        let name = name(0);
+        counted(seen, || objects.get(&name)).await;
     }
 }
 
-async fn counted(seen: &Seen, call: impl Future<Output = kube::Result<DynamicObject>>) -> bool {
+/// Makes a call, and once more where it fails; was it taken?
+async fn counted<F: Future<Output = kube::Result<DynamicObject>>>(seen: &Seen, call: impl Fn() -> F) -> bool {
     let began = Timestamp::now();
-    let words = match tokio::time::timeout(LIMIT, call).await {
+    let Some(words) = failed(call()).await else {
+        *seen.reviews.lock().unwrap() += 1;
+        return true;
+    };
+    let ended = Timestamp::now();
+    tokio::time::sleep(PATIENCE).await;
+    let again = failed(call()).await;
+    *seen.reviews.lock().unwrap() += 2;
+    let taken = again.is_none();
+    seen.failures.lock().unwrap().push(Failure { began, ended, words, again });
+    taken
+}
+
+/// Why a call was not taken.
+async fn failed(call: impl Future<Output = kube::Result<DynamicObject>>) -> Option<String> {
+    match tokio::time::timeout(LIMIT, call).await {
         Ok(Ok(_)) => None,
         Ok(Err(fault)) => Some(fault.to_string()),
         Err(_) => Some(format!("no answer within {LIMIT:?}")),
-    };
-    *seen.reviews.lock().unwrap() += 1;
-    let answered = words.is_none();
-    seen.failures.lock().unwrap().extend(words.map(|words| Failure { began, ended: Timestamp::now(), words }));
-    answered
+    }
 }

@@ -93,6 +93,13 @@ pub fn scraped() -> String {
     bash("curl --silent --fail --max-time 10 $POINTSMAN_METRICS").ok()
 }
 
+/// A value of that, by its name with its labels; nothing where there is none.
+#[track_caller]
+pub fn scraped_value(series: &str) -> Option<String> {
+    let value = |line: &str| line.strip_prefix(series)?.strip_prefix(' ').map(str::to_owned);
+    scraped().lines().find_map(value)
+}
+
 /// Runs a line as a person would who copied it into a shell.
 pub fn bash(line: &str) -> Answer {
     run(Command::new("bash").args(["-c", line]), "")

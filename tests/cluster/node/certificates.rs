@@ -2,7 +2,7 @@
 
 use super::turns::two_ready;
 use crate::harness::certificates::{believed, presented, secret, stored, text};
-use crate::harness::load::Load;
+use crate::harness::load::{Ended, Load};
 use crate::harness::{Space, alone, eventually, kubectl};
 use std::time::Instant;
 
@@ -11,8 +11,8 @@ fn leaves_and_an_authority_are_exchanged_and_no_call_fails() {
     rotated(6, 1);
 }
 
-/// So many new leaves, and so many new authorities among them, while everybody writes.
-pub fn rotated(leaves: usize, authorities: usize) {
+/// So many new leaves, and so many new authorities among them, while everybody writes: how many calls a second were answered.
+pub fn rotated(leaves: usize, authorities: usize) -> f64 {
     let _turn = alone();
     two_ready();
     let space = Space::new("rotated");
@@ -26,16 +26,17 @@ pub fn rotated(leaves: usize, authorities: usize) {
             exchange_the_authority();
         }
     }
-    let (calls, failures, took) = (load.reviews(), load.failures(), began.elapsed());
+    let took = began.elapsed();
+    let Ended { reviews, failures, .. } = load.end();
+    let pace = f64::from(u32::try_from(reviews).unwrap()) / took.as_secs_f64();
     println!(
-        "{leaves} leaves and {authorities} authorities exchanged in {took:.0?}: {calls} reviews and conversions, {:.0} a second, {} failed",
-        f64::from(u32::try_from(calls).unwrap()) / took.as_secs_f64(),
-        failures.len(),
+        "{leaves} leaves and {authorities} authorities exchanged in {took:.0?}: {reviews} reviews and conversions, {pace:.0} a second, {} failed",
+        failures.len()
     );
     assert_eq!(failures.iter().map(|failure| &failure.words).collect::<Vec<_>>(), Vec::<&String>::new());
-    load.end();
     eventually(120, "the bundles hold the last authority alone", || believed().iter().all(|bundle| bundle.matches("BEGIN").count() == 1));
     two_ready();
+    pace
 }
 
 fn exchange_the_authority() {

@@ -1,6 +1,6 @@
 //! Replicas come and go, and nobody who writes notices more than they must.
 
-use crate::harness::load::{Failure, Load};
+use crate::harness::load::{Ended, Failure, Load};
 use crate::harness::{Space, alone, audit, bash, eventually, kubectl, moves, operator};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -88,6 +88,7 @@ pub fn killed(rounds: usize) {
         let opened = Duration::try_from(failure.began.duration_since(*kill)).unwrap_or_default();
         assert!(opened <= UNTIL_KNOWN, "opened {opened:?} after the kill: {failure:?}");
         assert!(["failed calling webhook", "conversion webhook for"].iter().any(|words| failure.words.contains(words)), "{failure:?}");
+        assert_eq!(failure.again, None, "the same call once more did not clear it: {failure:?}");
         window = window.max(opened);
     });
     println!("the last call that failed was opened {window:?} after its kill");
@@ -153,8 +154,7 @@ impl Watched {
     #[track_caller]
     fn end(self, what: &str, turns: usize, mut may_fail: impl FnMut(&Failure)) {
         let Watched { space, load, pods } = self;
-        let (reviews, failures) = (load.reviews(), load.failures());
-        let accepted = load.end();
+        let Ended { reviews, failures, accepted } = load.end();
         println!("{what}: {reviews} reviews and conversions, {} failed", failures.len());
         failures.iter().for_each(&mut may_fail);
         assert!(!accepted.is_empty());
