@@ -1,7 +1,7 @@
 //! The webhooks cannot be called: what works and what stops is what the page says.
 
 use crate::harness::outage::{NoDefinition, NoOperator, NoService};
-use crate::harness::{Answer, Space, alone, audit, bash, eventually, kubectl, memcached, nobody_elses, operator, repository};
+use crate::harness::{Answer, Space, Thing, alone, audit, bash, eventually, kubectl, memcached, nobody_elses, operator, repository};
 use serde_json::{Value, json};
 
 /// The page's rows: what is typed, and what comes of it.
@@ -13,45 +13,104 @@ fn rows() -> Vec<(String, String)> {
     rows.into_iter().map(|row| (row[0].clone(), row[1].clone())).collect()
 }
 
-/// Types what a row says.
-fn typed(space: &Space, what: &str) -> Answer {
-    match what {
-        "`kubectl apply` of a spec that the schema forbids" => space.apply(&memcached("forbidden", "{replicas: -1}")),
-        "`kubectl create` of an object" => space.kubectl_with(&["create", "--filename", "-"], &memcached("another", "{}")),
-        command => {
-            let command = command.trim_matches('`').replace("NAME", "cache");
-            let command = command.strip_prefix("kubectl ").unwrap_or_else(|| panic!("no command: {command}"));
-            bash(&format!("kubectl --namespace {} {command}", space.name))
+/// A kind, as the rows speak of it.
+struct Kind {
+    short: &'static str,
+    /// The resource of v1alpha1.
+    old: &'static str,
+    manifest: fn(&str, &str) -> String,
+    /// The finalizers that are its own, as JSON.
+    finalizers: &'static str,
+}
+
+/// The kind of which the page speaks, and the one of which it holds alike.
+const KINDS: [Kind; 2] = [
+    Kind { short: "mc", old: "memcacheds.v1alpha1.cache.example.com", manifest: memcached, finalizers: "null" },
+    Kind { short: "db", old: "databases.v1alpha1.stable.imaginedata.com", manifest: database, finalizers: r#"["pointsman.dev/database"]"# },
+];
+
+fn database(name: &str, spec: &str) -> String {
+    let spec = spec.replace('{', "{databaseName: shop, storage: {size: 1Gi}, ");
+    format!("apiVersion: stable.imaginedata.com/v1\nkind: Database\nmetadata: {{name: {name}}}\nspec: {spec}\n")
+}
+
+impl Kind {
+    fn thing<'a>(&self, space: &'a Space) -> Thing<'a> {
+        Thing::of(space, self.short, "one")
+    }
+
+    /// Types what a row says, of this kind.
+    fn typed(&self, space: &Space, what: &str) -> Answer {
+        let ([mc, _], manifest) = (&KINDS, self.manifest);
+        match what {
+            "`kubectl apply` of a spec that the schema forbids" => space.apply(&manifest("forbidden", "{replicas: -1}")),
+            "`kubectl create` of an object" => space.kubectl_with(&["create", "--filename", "-"], &manifest("another", "{}")),
+            command => {
+                let command = command.trim_matches('`').replace("NAME", "one").replace(mc.old, self.old);
+                let command = command.replace(&format!(" {}", mc.short), &format!(" {}", self.short));
+                let command = command.strip_prefix("kubectl ").unwrap_or_else(|| panic!("no command: {command}"));
+                bash(&format!("kubectl --namespace {} {command}", space.name))
+            }
         }
     }
+
+    /// Types every row but those that delete it, which come last.
+    #[track_caller]
+    fn answers_as_told(&self, space: &Space, rows: &[(String, String)]) {
+        for (what, answer) in rows.iter().filter(|(what, _)| !deletes(what)) {
+            let said = self.typed(space, what);
+            let unreached = ["failed calling webhook", "conversion webhook for"].iter().any(|words| said.err.contains(words));
+            let as_told = match answer.as_str() {
+                "works" => said.code == 0,
+                "refused" => said.code == 1 && said.err.contains("is invalid"),
+                "stops" => said.code == 1 && unreached,
+                other => panic!("{other} is no answer"),
+            };
+            assert!(as_told, "{what}, of {} {answer}: {}", self.short, said.text());
+        }
+        // Whatever a user has put in its place, the operator's own is there again.
+        let own = || self.finalizers == "null" || self.thing(space).seen()["metadata"]["finalizers"].to_string().contains("pointsman.dev/");
+        eventually(20, "its own finalizer is put back", own);
+        let only_its_own = format!(r#"{{"metadata":{{"finalizers":{}}}}}"#, self.finalizers);
+        self.thing(space).kubectl("patch", &["--type=merge", "--patch", &only_its_own]).ok();
+    }
+}
+
+fn deletes(what: &str) -> bool {
+    what.contains("kubectl delete")
+}
+
+/// Pods that serve.
+fn running(space: &Space) -> Vec<String> {
+    let uid = "jsonpath={range .items[*]}{.metadata.uid}{\"\\n\"}{end}";
+    let running = space.kubectl(&["get", "pods", "--field-selector=status.phase=Running", "--output", uid]).ok();
+    running.lines().map(str::to_owned).collect()
 }
 
 #[test]
 fn without_the_service_works_and_stops_what_the_page_says() {
     let turn = alone();
-    let space = Space::new("broken");
-    space.memcached("cache", "{}");
-    space.ready("cache");
-    let pods = space.object_list(&["pods"]).len();
-    let outage = NoService::deleted(&turn);
-    let rows = rows();
-    assert_eq!(rows.len(), 11, "{rows:?}");
-    // What deletes the object comes last.
-    let (deletions, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(what, _)| what.contains("kubectl delete"));
-    for (what, answer) in others {
-        let said = typed(&space, &what);
-        let as_told = match answer.as_str() {
-            "works" => said.code == 0,
-            "refused" => said.code == 1 && said.err.contains("is invalid"),
-            "stops" => said.code == 1 && (said.err.contains("failed calling webhook") || said.err.contains("conversion webhook for")),
-            other => panic!("{other} is no answer"),
-        };
-        assert!(as_told, "{what} {answer}: {}", said.text());
+    let kinds = KINDS.map(|kind| (Space::new(&format!("broken-{}", kind.short)), kind));
+    for (space, kind) in &kinds {
+        space.apply(&(kind.manifest)("one", "{}")).ok();
     }
-    assert_eq!(space.object_list(&["pods"]).len(), pods);
-    space.kubectl(&["patch", "mc/cache", "--type=merge", "--patch", r#"{"metadata":{"finalizers":null}}"#]).ok();
-    for (what, answer) in deletions {
-        assert_eq!((typed(&space, &what).code, answer.as_str()), (0, "works"), "{what}");
+    let pods = kinds.each_ref().map(|(space, kind)| {
+        kind.thing(space).ready_within(60);
+        running(space)
+    });
+    assert_eq!(pods.each_ref().map(Vec::len), [1, 1]);
+    let (outage, rows) = (NoService::deleted(&turn), rows());
+    assert_eq!(rows.len(), 11, "{rows:?}");
+    for (space, kind) in &kinds {
+        kind.answers_as_told(space, &rows);
+    }
+    assert_eq!(kinds.each_ref().map(|(space, _)| running(space)), pods, "a pod was restarted");
+    for (space, kind) in &kinds {
+        for (what, answer) in rows.iter().filter(|(what, _)| deletes(what)) {
+            let said = kind.typed(space, what);
+            assert_eq!((said.code, answer.as_str()), (0, "works"), "{what}, of {}: {}", kind.short, said.text());
+        }
+        assert!(kind.thing(space).seen().is_null(), "it is still there");
     }
     drop(outage);
 }
