@@ -3,15 +3,15 @@
 use pointsman::kinds::memcached::v1::{KeptSpec, MemcachedSpec};
 use pointsman::kinds::memcached::{Memcached, fields, plan};
 use pointsman::kinds::pod_template::{PodMetadata, PodTemplate};
-use pointsman::kinds::{Kind, Known, Served};
+use pointsman::kinds::{Kind, Known, Served, Visitor, visit};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 const IMAGE: &str = "docker.io/library/memcached:1.6";
 
 /// The properties of the spec of v1, as the API server knows them.
-fn properties() -> BTreeMap<String, Value> {
-    let definition = serde_json::to_value(Memcached::definition()).expect("a definition is JSON");
+fn properties<K: Served>() -> BTreeMap<String, Value> {
+    let definition = serde_json::to_value(K::definition()).expect("a definition is JSON");
     let versions = definition["spec"]["versions"].as_array().expect("versions are a list").clone();
     let v1 = versions.into_iter().find(|version| version["name"] == "v1").expect("v1 is there");
     let spec = &v1["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"];
@@ -44,10 +44,19 @@ fn plan(spec: &MemcachedSpec) -> plan::Plan {
 
 #[test]
 fn every_field_of_the_spec_has_exactly_one_row() {
-    let rows: Vec<String> = Memcached::changes_table().iter().map(|row| row.field.replace("spec.", "")).collect();
-    let fields: BTreeSet<String> = properties().into_keys().collect();
-    assert_eq!(rows.iter().cloned().collect::<BTreeSet<_>>(), fields);
-    assert_eq!(rows.len(), fields.len(), "a field has two rows");
+    struct Rows(usize);
+    impl Visitor for Rows {
+        fn kind<K: Served>(&mut self) {
+            let rows: Vec<String> = K::changes_table().iter().map(|row| row.field.replace("spec.", "")).collect();
+            let fields: BTreeSet<String> = properties::<K>().into_keys().collect();
+            assert_eq!(rows.iter().cloned().collect::<BTreeSet<_>>(), fields, "{}", K::PATH);
+            assert_eq!(rows.len(), fields.len(), "{}: a field has two rows", K::PATH);
+            self.0 += rows.len();
+        }
+    }
+    let mut rows = Rows(0);
+    visit(&mut rows);
+    assert!(rows.0 >= 20, "{} rows: a kind was not looked at", rows.0);
 }
 
 #[test]
@@ -80,7 +89,7 @@ fn before_the_first_ready_every_field_may_change() {
 
 #[test]
 fn what_is_kept_says_the_same_as_what_was_written() {
-    for field in properties().keys() {
+    for field in properties::<Memcached>().keys() {
         let written = plan(&edited(field));
         let kept = Memcached::parse(&KeptSpec(written.spec()), "").expect("what was kept parses without a default image");
         assert_eq!(kept, written, "spec.{field}");
@@ -89,7 +98,7 @@ fn what_is_kept_says_the_same_as_what_was_written() {
 
 #[test]
 fn the_plan_and_the_schema_agree_on_every_bound() {
-    let properties = properties();
+    let properties = properties::<Memcached>();
     let parses = |field: &str, value: Value, memory: &str| {
         let mut spec = json!(MemcachedSpec::default());
         spec["memory"] = json!(memory);
