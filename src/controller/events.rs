@@ -1,11 +1,13 @@
 //! What is told to people: of a stored move one Event beside the object and one line in the log, which outlives the object;
-//! of a condition that turned an Event; its end, in the log alone; and a status that the API server refuses.
+//! of a condition that turned, and of what else has happened, an Event; its end, in the log alone; and a status that the API server refuses.
 
 use super::calls::bounded;
 use super::observe::stamp;
 use super::perform::Owner;
 use crate::kinds::Served;
 use crate::kinds::intervention::Intervention;
+use crate::kinds::news::News;
+use crate::kinds::prose::listed;
 use crate::kinds::status::{Move, Status, turned};
 use crate::machine::{Role, Word};
 use crate::telemetry;
@@ -45,6 +47,37 @@ pub async fn tell_turns<K: Served>(client: &Client, instance: &str, object: &K::
         let note = format!("{} is {}: {}", condition.type_, condition.status, condition.message);
         write::<K>(client, instance, object, Told { warning: !holds, reason: &condition.reason, action: &condition.type_, note }).await;
     }
+}
+
+/// Tells what has happened beside moves and conditions.
+pub async fn tell_news<K: Served>(client: &Client, instance: &str, object: &K::Object, news: &[News]) {
+    for one in news {
+        match one {
+            News::Failed { reason, action, words } => {
+                write::<K>(client, instance, object, Told { warning: true, reason, action, note: words.clone() }).await;
+            }
+            News::VolumesGo(claims) => tell_volumes::<K>(client, instance, object, claims).await,
+        }
+    }
+}
+
+/// Tells the volumes that go with their namespace. Nothing can be written in it any more: the Event is about the namespace
+/// itself, and stands where those about the cluster's own objects stand.
+async fn tell_volumes<K: Served>(client: &Client, instance: &str, object: &K::Object, claims: &[String]) {
+    let (kind, name, namespace) = (K::Object::kind(&()), object.name_any(), object.namespace().unwrap_or_default());
+    let (uid, volumes) = (object.uid().unwrap_or_default(), listed(claims.iter().cloned()));
+    tracing::warn!(%kind, namespace, name, uid, volumes, "the namespace goes, and these volumes with it");
+    for claim in claims {
+        telemetry::volume_goes(&namespace, claim);
+    }
+    let note = format!("{kind} {name} is let go with the namespace, and its volumes with it: {volumes}");
+    let regarding = ObjectReference {
+        api_version: Some("v1".to_owned()),
+        kind: Some("Namespace".to_owned()),
+        name: Some(namespace),
+        ..ObjectReference::default()
+    };
+    send(client, instance, regarding, Told { warning: true, reason: "VolumesGo", action: "Release", note }).await;
 }
 
 /// Tells the end of an object, as it was seen last: no status is left that could say it.
@@ -110,7 +143,7 @@ fn reference<K: Served>(name: &str, namespace: &str, uid: &str) -> ObjectReferen
 }
 
 async fn send(client: &Client, instance: &str, regarding: ObjectReference, told: Told<'_>) {
-    let namespace = regarding.namespace.clone().unwrap_or_default();
+    let namespace = regarding.namespace.clone().unwrap_or_else(|| "default".to_owned());
     let event = Event {
         metadata: ObjectMeta {
             generate_name: Some(format!("{}-", regarding.name.as_deref().unwrap_or_default())),

@@ -192,6 +192,7 @@ async fn act<K: Served>(
                     events::tell::<K>(&site.client, &site.instance, observed, told, &decision.status).await;
                 }
                 events::tell_turns::<K>(&site.client, &site.instance, observed, &decision.status).await;
+                events::tell_news::<K>(&site.client, &site.instance, observed, &decision.news).await;
             };
             tokio::join!(performing(Some(version)), telling).0
         }

@@ -1,6 +1,7 @@
 //! One look -> a decision: steps through junctions, the status, the orders.
 
 use super::annotations::answer;
+use super::news::News;
 use super::order::{Order, Trial};
 use super::status::{Move, Status};
 use super::{Kind, Observation, claimed};
@@ -23,6 +24,8 @@ pub struct Decision<K: Kind> {
     pub trial: Vec<Order>,
     /// The move to be told, if one was made.
     pub told: Option<Move>,
+    /// What else is to be told.
+    pub news: Vec<News>,
 }
 
 impl<K: Kind> Decision<K> {
@@ -34,6 +37,7 @@ impl<K: Kind> Decision<K> {
 
 /// Steps until a place that may be stored. Each hop looks at the status that the hop before it left.
 pub fn decide<K: Kind>(mut seen: Observation<K>) -> Decision<K> {
+    let before = seen.object.status().cloned();
     let (mut steps, mut orders): (Vec<Step<K>>, Vec<Order>) = (Vec::new(), Vec::new());
     loop {
         let step = K::step(claimed::<K>(&seen.object), &K::events(&seen));
@@ -59,7 +63,8 @@ pub fn decide<K: Kind>(mut seen: Observation<K>) -> Decision<K> {
     if let Some(told) = &told {
         status.remember(told.clone());
     }
-    Decision { steps, status, orders, trial, told }
+    let news = K::news(before.as_ref(), &seen);
+    Decision { steps, status, orders, trial, told, news }
 }
 
 /// The move from the first place to the last, its cause the first hop's: junctions are folded.

@@ -21,6 +21,7 @@ pub(super) fn foreseen<K: Served>(
 ) -> Option<String> {
     let consequence = review.old.and_then(|old| K::consequence(old, known, plan, raised));
     let mut raised = raised.clone();
+    raised.extend(review.old.map(|old| K::brought_about(old, known, plan)).unwrap_or_default());
     if review.old.and_then(HasStatus::status).is_none_or(|status| status.last_good.is_none()) {
         raised.insert(K::first_time());
     }

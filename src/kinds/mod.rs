@@ -28,6 +28,7 @@ pub mod judge;
 mod known;
 pub mod look;
 pub mod memcached;
+pub mod news;
 pub mod object_rules;
 pub mod order;
 pub mod passage;
@@ -61,6 +62,7 @@ use jiff::Timestamp;
 pub use known::{Known, claimed, plan, question};
 use kube::Resource;
 use kube::core::object::HasStatus;
+use news::News;
 use order::{Order, Refusal, Trial};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -140,6 +142,10 @@ pub trait Kind: Machine + Clone + Debug {
     fn orders(effect: Self::Effect, seen: &Observation<Self>) -> Vec<Order>;
     /// What the object's status says after a step.
     fn status(seen: &Observation<Self>, step: &Step<Self>) -> Status<Self::Spec>;
+    /// What is to be told beside moves and conditions, where the status was `before` and `seen` has the one that is to be.
+    fn news(_before: Option<&Status<Self::Spec>>, _seen: &Observation<Self>) -> Vec<News> {
+        Vec::new()
+    }
 }
 
 /// Everything that was read, at one moment.

@@ -61,6 +61,10 @@ pub trait Served: Kind + Provable {
     fn success(plan: &Self::Plan) -> Option<Self::Event>;
     /// What a change does to pods, data or address; nothing where it does nothing to them.
     fn consequence(object: &Self::Object, known: &Known<Self>, plan: &Self::Plan, edits: &BTreeSet<Self::Event>) -> Option<String>;
+    /// Facts that a change brings about on its way, as far as the object tells: they belong to the way that is foreseen.
+    fn brought_about(_object: &Self::Object, _known: &Known<Self>, _plan: &Self::Plan) -> BTreeSet<Self::Event> {
+        BTreeSet::new()
+    }
     /// Marks an object whose stored spec could not be read, so that its plan is a violation that says why.
     fn unreadable(object: &mut Self::Object, why: String);
     /// The types of its children.

@@ -12,6 +12,11 @@ pub fn transition(kind: &str, from: &str, to: &str) {
     metrics().transitions.with([kind, from, to]).inc();
 }
 
+/// Counts a volume that goes with its namespace.
+pub fn volume_goes(namespace: &str, claim: &str) {
+    metrics().volumes_gone.with([namespace, claim]).inc();
+}
+
 /// Counts a connection that was not accepted.
 pub fn connection_refused() {
     metrics().connections_refused.inc();

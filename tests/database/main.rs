@@ -9,6 +9,7 @@ mod dice;
 #[path = "../support/golden.rs"]
 mod golden;
 mod plans;
+mod refusals;
 mod schedules;
 mod walks;
 

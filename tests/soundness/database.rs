@@ -132,13 +132,15 @@ fn the_children_are_what_was_ordered_before_a_pod_restarts_for_it() {
 
 #[test]
 fn previews_name_the_way_of_a_probed_edit() {
-    use Event::{ExtensionsAdded, ImageChanged, NeverReady, ReplicasChanged, StorageGrown, SwitchoverWanted, Unprobed};
+    use Event::{ExtensionsAdded, ImageChanged, NeverReady, PodsOutdated, ReplicasChanged, StorageGrown, SwitchoverWanted, Unprobed};
     use Phase::{ExpandingStorage, HumanIntervention, Initializing, Pending, Probing, Provisioning, Ready, Restarting, Scaling};
-    let cases: [(Phase, &[Event], &[Phase]); 8] = [
+    let cases: [(Phase, &[Event], &[Phase]); 9] = [
         (Pending, &[NeverReady, Unprobed], &[Probing, Provisioning, Ready]),
         (Ready, &[ImageChanged], &[Ready, Restarting, Ready]),
         (Ready, &[ImageChanged, Unprobed], &[Ready, Probing, Restarting, Ready]),
         (Ready, &[StorageGrown], &[Ready, ExpandingStorage, Ready]),
+        // With the volume grows the log of writes, which the servers have to read.
+        (Ready, &[StorageGrown, PodsOutdated], &[Ready, ExpandingStorage, Restarting, Ready]),
         (Ready, &[ExtensionsAdded], &[Ready, Initializing, Ready]),
         (Ready, &[ReplicasChanged, SwitchoverWanted], &[Ready, Scaling, Ready]),
         (Phase::Unavailable, &[ImageChanged, Unprobed], &[Phase::Unavailable, Probing, Restarting, Ready]),

@@ -1,20 +1,15 @@
-//! Which event an edit of the spec raises, what is worked towards, and what a change does to those who are connected.
+//! Which event an edit of the spec raises, and what is worked towards.
 
 use super::change_rules::{Before, unsupported};
 use super::ground::Ground;
 use super::plan::{Plan, Template};
 use super::rules::{FIXED_NAME, FIXED_PORT};
-use super::siblings::remembered;
-use super::v1::Database as Object;
 use super::volume::{Size, Volume};
 use super::words::Event;
-use super::{Database, change_rules, learning, names};
+use super::{Database, change_rules};
 use crate::kinds::pod_template::Strings;
-use crate::kinds::pods::counted;
-use crate::kinds::prose::listed;
 use crate::kinds::{Known, Violation};
 use crate::machine::diagram::ChangeRow;
-use kube::ResourceExt;
 use std::collections::BTreeSet;
 
 /// One row for each field of the spec; a field without a row fails a test.
@@ -143,39 +138,4 @@ fn asks_of_an_image(plan: &Plan) -> (&String, &Strings, &BTreeSet<String>) {
 /// What can differ while nobody who is connected notices.
 fn serves_nobody_at_once(plan: &Plan) -> (&super::plan::Backup, &super::plan::Service, super::parts::DeletionPolicy) {
     (&plan.backup, &plan.service, plan.deletion_policy)
-}
-
-/// What a change of `object` does to those who are connected, and to what is kept.
-pub fn consequence(object: &Object, known: &Known<Database>, wanted: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
-    use super::parts::DeletionPolicy::Delete;
-    let applied = known.applied.as_ref()?;
-    let more = remembered(object);
-    let stay = applied.replicas.min(wanted.replicas);
-    let restart = match stay {
-        1 => "the server restarts: its connections end".to_owned(),
-        stay => format!("{} restart one at a time, the primary last: its connections end", counted(stay)),
-    };
-    let settings = || match learning::restarting(more, applied, wanted) {
-        None => "settings that only a start reads restart the servers, the primary last; others are reloaded".to_owned(),
-        Some(names) if names.is_empty() => "the settings are reloaded: nobody is disconnected".to_owned(),
-        Some(names) => format!("for {}, {restart}", listed(names.into_iter())),
-    };
-    let pods = [Event::ImageChanged, Event::TemplateChanged].iter().any(|event| raised.contains(event));
-    let servers = match (pods, raised.contains(&Event::ParametersChanged)) {
-        (true, _) => Some(restart.clone()),
-        (false, true) => Some(settings()),
-        (false, false) => None,
-    };
-    let mut going = (wanted.replicas..applied.replicas).map(|ordinal| names::pod(&object.name_any(), ordinal.unsigned_abs()));
-    let gone = wanted.replicas < applied.replicas;
-    let moves = more.primary.as_ref().filter(|primary| going.any(|pod| pod == **primary));
-    let moves = moves.map(|old| format!("{old}, the primary, goes: another takes its place first, and its connections end"));
-    let gone = gone.then(|| match applied.replicas - wanted.replicas {
-        1 => "1 pod goes; its volume stays".to_owned(),
-        many => format!("{many} pods go; their volumes stay"),
-    });
-    let lost = (wanted.deletion_policy == Delete && applied.deletion_policy != Delete)
-        .then(|| "from now on deleting this object removes its data and its backups for good".to_owned());
-    let parts: Vec<String> = [lost, servers, moves, gone].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
 }

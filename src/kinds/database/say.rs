@@ -15,6 +15,7 @@ use crate::kinds::status::{Claim, WaitingFor};
 use crate::kinds::telling::{Tells, Told, person, typed};
 use jiff::SignedDuration;
 use kube::ResourceExt;
+use std::collections::BTreeSet;
 
 impl Tells for Database {
     fn told(look: &Look<'_, Self>, phase: Phase) -> Told {
@@ -116,15 +117,20 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
         Phase::Removing => format!("removing the servers, then their volumes{trouble}"),
         Phase::Retaining => format!("removing the servers; every volume stays{trouble}"),
         Phase::Releasing if ending::namespace_is_ending(&scene) => {
-            format!("the namespace goes, and its volumes with it: {}", volumes(look))
+            format!("the namespace goes, and its volumes with it: {}", listed(volumes(look).into_iter()))
         }
         Phase::Releasing => "nothing is left to be removed".to_owned(),
     }
 }
 
-fn volumes(look: &Look<'_, Database>) -> String {
-    let claims = look.children.claims.iter().chain([&look.children.backups]).filter_map(Slot::ours);
-    listed(claims.map(ResourceExt::name_any))
+/// The claims of the object, those too that a namespace has taken already.
+pub(super) fn volumes(look: &Look<'_, Database>) -> Vec<String> {
+    let name = look.seen.object.name_any();
+    let known = Scene::of(look).more.system.iter().flat_map(|system| system.claims.keys()).filter_map(|ordinal| ordinal.parse().ok());
+    let known = known.map(|ordinal| names::claim(&name, ordinal));
+    let dumps = look.known.applied.as_ref().map(|_| names::backups(&name));
+    let there = look.children.claims.iter().chain([&look.children.backups]).filter_map(Slot::ours).map(ResourceExt::name_any);
+    Vec::from_iter(known.chain(dumps).chain(there).collect::<BTreeSet<_>>())
 }
 
 fn waiting_for(look: &Look<'_, Database>, phase: Phase) -> Vec<WaitingFor> {

@@ -12,15 +12,29 @@ use serde_json::{Value, json};
 
 /// What is said of another spec of this object; `.` where it may pass without a word.
 fn told(life: &Life, fields: &Value) -> String {
+    said(life, fields, false)
+}
+
+/// The same, of one that is only tried.
+fn tried(life: &Life, fields: &Value) -> String {
+    said(life, fields, true)
+}
+
+fn said(life: &Life, fields: &Value, dry_run: bool) -> String {
     let old = life.cluster.object.as_ref().expect("an object");
     let new = v1::Database { spec: spec(fields), ..old.clone() };
     let ground = Some(Database::ground(&Database::children(&super::cluster::Things(&life.cluster), old)));
-    let review = Review::<Database> { old: Some(old), new: &new, settings: &life.settings, ground, dry_run: false, watched: true };
+    let review = Review::<Database> { old: Some(old), new: &new, settings: &life.settings, ground, dry_run, watched: true };
     match judge(&review) {
         Verdict::Allow(lines) if lines.is_empty() => ".\n".to_owned(),
         Verdict::Allow(lines) | Verdict::AllowAtRisk(lines, _) => lines.join("\n") + "\n",
         Verdict::Deny(faults) => crate::said(&faults),
     }
+}
+
+/// Its volume is so large that the log of writes is as large as it gets.
+fn large() -> Life {
+    Life::of(&json!({ "storage": { "size": "100Gi" } }))
 }
 
 #[test]
@@ -35,7 +49,12 @@ fn a_change_is_told_as_in_the_golden_files() {
         life.cluster.troubles.insert(Trouble::RigidClass);
         life
     };
+    let old = Life::of(&json!({ "image": "postgres:17.11" }));
     let lines = [
+        ("growth", tried(&old, &json!({ "image": "postgres:17.11", "storage": { "size": "2Gi" } }))),
+        ("growth-that-the-log-of-writes-does-not-follow", tried(&large(), &json!({ "storage": { "size": "200Gi" } }))),
+        ("an-older-image", told(&old, &json!({ "image": "postgres:17.2" }))),
+        ("an-extension", told(&old, &json!({ "image": "postgres:17.11", "extensions": [{ "name": "pg_trgm" }] }))),
         ("settings-that-are-not-known", unknown),
         ("settings-that-are-reloaded", told(&life, &settings(json!({ "work_mem": "16MB", "max_connections": "200" })))),
         ("settings-that-restart", told(&life, &settings(json!({ "work_mem": "16MB", "max_connections": "300" })))),
@@ -48,4 +67,43 @@ fn a_change_is_told_as_in_the_golden_files() {
         ("growth-of-backups-that-cannot-be", told(&fixed, &json!({ "backup": { "storage": { "size": "9Gi" } } }))),
     ];
     golden::compare("database/plans", lines.iter().map(|(name, line)| (*name, line.as_str())));
+}
+
+/// The states of the way that is foreseen.
+fn way(told: &str) -> Vec<String> {
+    let way = told.trim_end().split("; ").next().and_then(|first| first.split_once(": ")).map_or("", |(_, way)| way);
+    way.split(" -> ").map(str::to_owned).collect()
+}
+
+#[test]
+fn a_change_goes_the_way_that_was_foreseen() {
+    let with = |fields: Value| {
+        let mut all = json!({ "replicas": 2, "image": "postgres:17.11", "storage": { "size": "1Gi" } });
+        json_patch::merge(&mut all, &fields);
+        all
+    };
+    for fields in [
+        json!({ "replicas": 4 }),
+        json!({ "replicas": 1 }),
+        json!({ "image": "postgres:17.12" }),
+        json!({ "parameters": { "work_mem": "8MB" } }),
+        json!({ "parameters": { "max_connections": "200" } }),
+        json!({ "extensions": [{ "name": "pg_trgm" }] }),
+        json!({ "storage": { "size": "2Gi" } }),
+        json!({ "storage": { "size": "2Gi" }, "image": "postgres:17.12" }),
+        json!({ "podTemplate": { "metadata": { "labels": { "team": "shop" } } }, "replicas": 3 }),
+        json!({ "backup": { "schedule": "0 2 * * *" } }),
+        json!({ "service": { "type": "NodePort" }, "deletionPolicy": "Retain" }),
+    ] {
+        let mut life = Life::of(&with(json!({})));
+        let foreseen = way(&tried(&life, &with(fields.clone())));
+        let mut went = vec!["Ready".to_owned()];
+        went.extend(life.edit(&with(fields.clone())).into_iter().filter(|state| state != "Ready"));
+        went.extend((went.len() > 1).then(|| "Ready".to_owned()));
+        assert_eq!(foreseen, went, "{fields}");
+    }
+    let mut large = large();
+    let (foreseen, went) =
+        (tried(&large, &json!({ "storage": { "size": "200Gi" } })), large.edit(&json!({ "storage": { "size": "200Gi" } })));
+    assert_eq!((way(&foreseen).contains(&"Restarting".to_owned()), went.contains(&"Restarting".to_owned())), (false, false), "{went:?}");
 }
