@@ -1,5 +1,6 @@
 //! The production election in a pretend world: three replicas whose clocks go wrong, an API server that stands still,
-//! requests and answers that are lost or late, people who delete the Lease. Never two act, and soon somebody does.
+//! requests and answers that are lost or late, people who delete or empty the
+//! Lease. Never two act, and soon somebody does.
 
 #[path = "support/dice.rs"]
 #[allow(dead_code)]
@@ -33,7 +34,8 @@ fn never_two_are_inside_their_terms_and_after_all_trouble_somebody_leads() {
     }
     println!("{} runs in {:?}: {counts:#?}; somebody leads {longest:?} after the trouble at the latest", runs(), began.elapsed());
     // What never happens proves nothing.
-    let Counts { terms, given_back, not_renewed, woke_too_late, lost_requests, lost_answers, late_refused, late_stored, deleted } = counts;
+    let Counts { terms, given_back, not_renewed, woke_too_late, lost_requests, lost_answers, late_refused, late_stored, .. } = counts;
+    let Counts { deleted, emptied, remade, .. } = counts;
     for (what, count) in [
         ("terms", terms),
         ("given back", given_back),
@@ -44,6 +46,8 @@ fn never_two_are_inside_their_terms_and_after_all_trouble_somebody_leads() {
         ("late writes refused", late_refused),
         ("late writes stored", late_stored),
         ("deleted", deleted),
+        ("emptied", emptied),
+        ("made anew without a holder", remade),
     ] {
         assert!(count >= runs() / 10, "{what}: only {count}");
     }
@@ -69,11 +73,26 @@ fn a_leader_that_is_gone_is_followed_when_its_lease_has_run_out() {
 }
 
 #[test]
-fn a_lease_that_is_deleted_is_waited_out() {
-    let mut world = World::calm();
-    world.run_until_led(Duration::from_secs(5)).expect("a free Lease is taken at once");
-    world.run_until(Duration::from_secs(30));
-    world.delete_the_lease();
-    // The holder finds out at its next renewal; World itself sees to it that never two lead.
-    world.run_until_led(Duration::from_mins(1)).expect("somebody leads on");
+fn nobody_waits_for_a_leader_where_nobody_ever_led() {
+    let without = World::calm().run_until_led(Duration::from_secs(5)).expect("a free Lease is taken at once");
+    assert!(without < Duration::from_secs(1), "{without:?}");
+}
+
+/// The holder finds out at its next renewal; World itself sees to it that never two lead.
+#[test]
+fn a_lease_that_people_take_away_is_waited_out() {
+    let ways: [fn(&mut World); 3] = [World::delete_the_lease, World::empty_the_lease, World::remake_the_lease];
+    for take_away in ways {
+        // At every point between two renewals.
+        for tenth in 0..20 {
+            let mut world = World::calm();
+            world.run_until_led(Duration::from_secs(5)).expect("a free Lease is taken at once");
+            let at = Duration::from_secs(30) + Duration::from_millis(100 * tenth);
+            world.run_until(at);
+            take_away(&mut world);
+            world.run_until(at + Duration::from_secs(3));
+            let without = world.run_until_led(Duration::from_mins(1)).expect("somebody leads on");
+            assert!((Duration::from_secs(11)..Duration::from_secs(16)).contains(&without), "{without:?}");
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! The Lease: one replica acts, the others stand by.
 //!
-//! [`election`] decides, purely; here are its calls, its clock, and what everybody else asks: [`Leadership`]. [`fence`]
+//! [`election`] decides, purely; `calls` asks the API server; here are its clock, and what everybody else asks: [`Leadership`]. [`fence`]
 //! holds back what would be written outside the term.
 //! Flow: a candidate waits for its caches, competes, renews. Told to stop, it gives the Lease back as soon as nothing acts
 //! any more; when it could not renew, it ends with an error, and the process ends with it.
 
+mod calls;
 pub mod claim;
 pub mod election;
 pub mod fence;
@@ -12,15 +13,12 @@ pub mod fence;
 use super::instance;
 use crate::config::Config;
 use crate::telemetry;
+use calls::Calls;
 use claim::NAME;
 use election::{Answer, Election, Ending, Lost, Step, Times};
 use futures::stream::{BoxStream, StreamExt};
 use jiff::Timestamp;
-use k8s_openapi::api::coordination::v1::Lease;
-use kube::api::{Api, PostParams};
-use kube::runtime::WatchStreamExt;
-use kube::runtime::watcher::watch_object;
-use kube::{Client, ResourceExt};
+use kube::Client;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -108,12 +106,14 @@ pub async fn lead_alone(term: watch::Sender<Term>, resign: impl Future<Output = 
 
 /// A process that competes for the Lease, or holds it.
 pub struct Candidate {
-    leases: Api<Lease>,
+    calls: Calls,
     election: Election,
     times: Times,
     term: watch::Sender<Term>,
-    /// News of the Lease, for as long as another holds it.
-    news: Option<BoxStream<'static, ()>>,
+    /// Did its term begin?
+    led: bool,
+    /// News that the Lease is not its own.
+    news: BoxStream<'static, ()>,
     complaint: String,
 }
 
@@ -122,12 +122,12 @@ impl Candidate {
     pub fn new(client: Client, config: &Config, term: watch::Sender<Term>) -> Self {
         // A container that is started anew has its predecessor's name.
         let identity = format!("{}_{}", instance(), unique());
-        let leases: Api<Lease> = Api::namespaced(client, &config.namespace);
+        let calls = Calls::new(client, &config.namespace);
+        let news = calls.news(identity.clone());
         let times = Times { duration: config.lease_duration, renew_deadline: config.lease_renew_deadline, retry: config.lease_retry };
-        let news = watch_object(leases.clone(), NAME).default_backoff().map(|_| ()).boxed();
         let election = Election::new(identity, times, Instant::now());
         telemetry::leader(NAME, false);
-        Candidate { leases, election, times, term, news: Some(news), complaint: String::new() }
+        Candidate { calls, election, times, term, led: false, news, complaint: String::new() }
     }
 
     /// Competes and renews until `resign`, then gives the Lease back.
@@ -158,16 +158,15 @@ impl Candidate {
                         self.election.resign(Instant::now());
                     }
                     () = sleep_until(until) => {}
-                    Some(()) = next(&mut self.news) => self.election.news(Instant::now()),
+                    Some(()) = self.news.next() => self.election.news(Instant::now()),
                 },
                 Step::Read => {
-                    let read = self.leases.get_opt(NAME);
-                    let answer = timeout(self.times.retry, read).await;
-                    self.hear(answer.map(|read| read.map(|lease| lease.map(Box::new))), false);
+                    let answer = timeout(self.times.retry, self.calls.read()).await;
+                    self.hear(answer, false);
                 }
                 Step::Write(lease) => {
-                    let answer = timeout(self.times.retry, write(&self.leases, &lease)).await;
-                    self.hear(answer.map(|written| written.map(|lease| Some(Box::new(lease)))), true);
+                    let answer = timeout(self.times.retry, self.calls.write(&lease)).await;
+                    self.hear(answer, true);
                     self.begun(before.as_deref());
                 }
                 Step::End(ending) => return self.end(ending),
@@ -175,9 +174,9 @@ impl Candidate {
         }
     }
 
-    fn hear(&mut self, answer: Result<kube::Result<Option<Box<Lease>>>, tokio::time::error::Elapsed>, wrote: bool) {
+    fn hear(&mut self, answer: Result<kube::Result<Answer>, tokio::time::error::Elapsed>, wrote: bool) {
         let (answer, complaint) = match answer {
-            Ok(Ok(lease)) => (Answer::Stands(lease), String::new()),
+            Ok(Ok(answer)) => (answer, String::new()),
             // Somebody else was faster: who, is read next.
             Ok(Err(kube::Error::Api(status))) if status.code == 409 => (Answer::Unknown, String::new()),
             Ok(Err(fault)) => (Answer::Unknown, fault.to_string()),
@@ -199,10 +198,10 @@ impl Candidate {
 
     /// Did the last write begin a term?
     fn begun(&mut self, before: Option<&str>) {
-        if self.election.term().is_none() || self.news.is_none() {
+        if self.election.term().is_none() || self.led {
             return;
         }
-        self.news = None;
+        self.led = true;
         self.publish();
         telemetry::leader(NAME, true);
         let holder = self.election.holder();
@@ -213,33 +212,15 @@ impl Candidate {
     }
 
     fn end(self, ending: Ending) -> Result<(), Lost> {
-        let led = self.news.is_none();
         telemetry::leader(NAME, false);
         let why = "told to stop";
         match ending {
             Ending::Lost(lost) => return Err(lost),
-            Ending::GivenBack if led => tracing::info!(why, "leading ends: the Lease {NAME} is given back"),
+            Ending::GivenBack if self.led => tracing::info!(why, "leading ends: the Lease {NAME} is given back"),
             Ending::GivenBack => {}
             Ending::Kept => tracing::warn!(why, "leading ends: the Lease {NAME} could not be given back; another waits until it runs out"),
         }
         Ok(())
-    }
-}
-
-/// Both are compare-and-swap: the one by absence, the other by resourceVersion.
-async fn write(leases: &Api<Lease>, lease: &Lease) -> kube::Result<Lease> {
-    let params = PostParams { field_manager: Some(MANAGER.to_owned()), ..PostParams::default() };
-    match lease.resource_version() {
-        None => leases.create(&params, lease).await,
-        Some(_) => leases.replace(NAME, &params, lease).await,
-    }
-}
-
-/// The next of the news, for as long as there are any.
-async fn next(news: &mut Option<BoxStream<'static, ()>>) -> Option<()> {
-    match news {
-        Some(news) => news.next().await,
-        None => std::future::pending().await,
     }
 }
 

@@ -58,8 +58,8 @@ fn network_policy() -> Value {
     })
 }
 
-/// The Lease, held by nobody: who finds none makes it, and waits before it acts, since a deleted one may have a holder who
-/// does not know yet.
+/// The Lease, held by nobody. Who finds none makes it, and waits before it acts, since a deleted one may have a holder who
+/// does not know yet; who finds this one waits only where somebody acted before.
 fn lease() -> Value {
     json!({
         "apiVersion": "coordination.k8s.io/v1",

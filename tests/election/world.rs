@@ -3,6 +3,7 @@
 use super::dice::Dice;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::coordination::v1::Lease;
+use pointsman::controller::lease::claim;
 use pointsman::controller::lease::election::{Answer, Election, Ending, Step, Times};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,6 +35,10 @@ pub struct Counts {
     pub late_stored: u64,
     /// Leases that people deleted.
     pub deleted: u64,
+    /// That they emptied in place.
+    pub emptied: u64,
+    /// That they replaced by an empty one.
+    pub remade: u64,
 }
 
 impl Counts {
@@ -47,6 +52,8 @@ impl Counts {
         self.late_refused += other.late_refused;
         self.late_stored += other.late_stored;
         self.deleted += other.deleted;
+        self.emptied += other.emptied;
+        self.remade += other.remade;
     }
 }
 
@@ -232,6 +239,23 @@ impl World {
         self.lease = None;
     }
 
+    /// As `kubectl replace` of the package does it.
+    pub fn empty_the_lease(&mut self) {
+        if let Some(mut lease) = self.lease.clone() {
+            self.tell("the Lease is emptied");
+            self.counts.emptied += 1;
+            lease.spec = None;
+            self.store(Some(lease));
+        }
+    }
+
+    /// As `kubectl replace --force` of the package does it.
+    pub fn remake_the_lease(&mut self) {
+        self.tell("the Lease is replaced by an empty one");
+        self.counts.remade += 1;
+        self.store(None);
+    }
+
     fn leader(&self) -> Option<usize> {
         (0..self.replicas.len()).find(|number| self.replicas[*number].leads(self.now))
     }
@@ -352,7 +376,10 @@ impl World {
         }
         let late = !self.replicas[from].alive || self.replicas[from].call.is_none_or(|(under_way, ..)| under_way != call);
         let answer = match write {
-            None => Answer::Stands(self.lease.clone()),
+            None => match self.lease.clone() {
+                Some(lease) if claim::is_empty(&lease) && self.counts.terms == 0 => Answer::Pristine(lease),
+                lease => Answer::Stands(lease),
+            },
             Some(lease) => {
                 let stands = self.lease.as_ref().and_then(|stored| stored.metadata.resource_version.clone());
                 let stored = stands == lease.metadata.resource_version;
@@ -407,6 +434,8 @@ impl World {
             9 if self.replicas[number].alive => self.end(number, "is killed"),
             10 | 11 if self.replicas[number].alive => self.resign(number),
             12 => self.delete_the_lease(),
+            13 => self.empty_the_lease(),
+            14 => self.remake_the_lease(),
             _ => {}
         }
         self.plan(self.now + Duration::from_secs(1), Event::Trouble);

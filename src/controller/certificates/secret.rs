@@ -12,7 +12,7 @@ use kube::ResourceExt;
 use kube::api::{Api, ObjectMeta, PostParams};
 
 /// Its name.
-pub(super) const SECRET: &str = "pointsman-certificates";
+pub(in crate::controller) const SECRET: &str = "pointsman-certificates";
 
 /// What somebody wants made anew before its time: `leaf` or `authority`. It goes with the keys that it asked about.
 const RENEW: &str = "pointsman.dev/renew";

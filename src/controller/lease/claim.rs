@@ -12,6 +12,9 @@ use std::time::Duration;
 /// The Lease's name.
 pub const NAME: &str = "pointsman";
 
+/// The duration, in seconds, of a Lease that was given back.
+const GIVEN_BACK: i32 = 1;
+
 /// What is known of the Lease.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Seen {
@@ -53,6 +56,17 @@ pub fn holder(lease: &Lease) -> Option<&str> {
     lease.spec.as_ref()?.holder_identity.as_deref().filter(|holder| !holder.is_empty())
 }
 
+/// Was it given back by its last holder?
+pub fn is_given_back(lease: &Lease) -> bool {
+    let given = |spec: &LeaseSpec| spec.lease_duration_seconds == Some(GIVEN_BACK) && spec.renew_time.is_some();
+    holder(lease).is_none() && lease.spec.as_ref().is_some_and(given)
+}
+
+/// Is it held by nobody, though nobody gave it back? Then it was never held, or somebody emptied it, or put another in its place.
+pub fn is_empty(lease: &Lease) -> bool {
+    holder(lease).is_none() && !is_given_back(lease)
+}
+
 /// How long its holder says that it lasts: another release, or another setting, may give it longer than ours does.
 pub fn announced(lease: &Lease) -> Duration {
     let seconds = lease.spec.as_ref().and_then(|spec| spec.lease_duration_seconds);
@@ -81,7 +95,7 @@ pub fn given_back(before: Option<&Lease>, wall: Timestamp) -> Lease {
     let now = Some(MicroTime(wall));
     changed(before, |old| LeaseSpec {
         holder_identity: None,
-        lease_duration_seconds: Some(1),
+        lease_duration_seconds: Some(GIVEN_BACK),
         acquire_time: now.clone(),
         renew_time: now,
         ..old
@@ -122,6 +136,10 @@ mod tests {
         assert_eq!(fields(&renewed), (Some("a".to_owned()), Some(15), Some(1), Some(2), Some(0)));
         let back = given_back(Some(&renewed), at(3));
         assert_eq!(fields(&back), (None, Some(1), Some(3), Some(3), Some(0)));
+        let emptied = Lease { spec: Some(LeaseSpec { holder_identity: None, ..renewed.spec.clone().unwrap() }), ..renewed.clone() };
+        let all = [&first, &renewed, &back, &emptied, &Lease::default()];
+        assert_eq!(all.map(is_given_back), [false, false, true, false, false]);
+        assert_eq!(all.map(is_empty), [false, false, false, true, true]);
         assert_eq!(fields(&made(Some(&back), "b", lasts, at(4))), (Some("b".to_owned()), Some(15), Some(4), Some(4), Some(1)));
     }
 

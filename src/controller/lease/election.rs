@@ -2,10 +2,11 @@
 //!
 //! Pure: values in, values out. [`Election::next`] says what to do now, [`Election::heard`] takes the answer.
 //! Guarantee: of all that follow these rules at most one is inside its term, whatever their wall clocks say, whoever
-//! stands still for how long, and whichever requests or answers are lost or late.
+//! stands still for how long, whichever requests or answers are lost or late, and whoever deletes or empties the Lease.
 //! Why: a term is counted from the moment before its request was sent, so before the Lease changed; whoever waits counts
 //! from the moment after it saw the change. Every write holds on to the version that was seen, so late ones are refused.
-//! Assumes: clocks whose rates differ by less than the lease's duration and the renew deadline do.
+//! Assumes: clocks whose rates differ by less than the lease's duration and the renew deadline do; and that nobody writes
+//! by hand what only a holder writes who gives the Lease back.
 
 use super::claim::{self, NAME, Seen};
 use jiff::Timestamp;
@@ -69,6 +70,8 @@ pub enum Lost {
 pub enum Answer {
     /// The Lease as it stands, or that there is none.
     Stands(Option<Box<Lease>>),
+    /// The same, held by nobody; and nothing in the cluster tells that anybody ever acted.
+    Pristine(Box<Lease>),
     /// Nobody knows what became of the request, or it was refused.
     Unknown,
 }
@@ -90,7 +93,7 @@ pub struct Election {
     /// May there be a write of ours, stored or still under way?
     claimed: bool,
     /// From when on it may act, while the Lease is its own.
-    acts_from: Option<Instant>,
+    acts_from: Instant,
     /// Until when to try to give it back.
     resigning: Option<Instant>,
 }
@@ -108,7 +111,7 @@ impl Election {
             sent: at,
             term: None,
             claimed: false,
-            acts_from: None,
+            acts_from: at,
             resigning: None,
         }
     }
@@ -143,22 +146,23 @@ impl Election {
 
     /// Takes in what the last request was answered, at `at`.
     pub fn heard(&mut self, answer: Answer, wrote: bool, at: Instant) {
-        let Answer::Stands(lease) = answer else {
-            self.stale = true;
-            self.next = at + self.times.retry / 8;
-            return;
+        let (seen, pristine) = match answer {
+            Answer::Stands(lease) => (lease.map_or(Seen::Absent, Seen::There), false),
+            Answer::Pristine(lease) => (Seen::There(lease), true),
+            Answer::Unknown => {
+                self.stale = true;
+                self.next = at + self.times.retry / 8;
+                return;
+            }
         };
-        let seen = lease.map_or(Seen::Absent, Seen::There);
         if self.seen == Seen::Nothing || seen.version() != self.seen.version() {
             self.since = at;
+            self.acts_from = self.acting_from(&seen, pristine, at);
         }
-        let is_new = seen.uid().is_none() || seen.uid() != self.seen.uid();
         (self.seen, self.stale) = (seen, false);
         let renewed = wrote && self.is_mine();
-        self.acts_from = self.acting_from(is_new, at);
         let end = self.sent + self.times.renew_deadline;
-        let acts = self.resigning.is_none() && self.acts_from.is_some_and(|from| at >= from);
-        if renewed && acts && at < end {
+        if renewed && self.resigning.is_none() && at >= self.acts_from && at < end {
             self.term = Some(end);
         }
         let soon = at + self.times.retry / 2;
@@ -172,7 +176,7 @@ impl Election {
 
     /// There may be news of the Lease: it is to be read now.
     pub fn news(&mut self, at: Instant) {
-        self.next = at;
+        (self.next, self.stale) = (at, true);
     }
 
     /// Gives the Lease back. From now on this process does not act any more.
@@ -189,7 +193,7 @@ impl Election {
                 return Some(Ending::GivenBack);
             }
             // One that was made anew and is given back too early would be taken at once.
-            let early = known && self.acts_from.is_none_or(|from| at < from);
+            let early = known && at < self.acts_from;
             return (early || at >= until).then_some(Ending::Kept);
         }
         let end = self.term?;
@@ -207,12 +211,20 @@ impl Election {
         self.resigning.is_none() && self.free_from().is_some_and(|free| at >= free)
     }
 
-    /// From when on this process may act, while the Lease is its own. Before one that is new there may have been another,
-    /// whose holder does not know yet: who made the new one waits as long as one who takes it from a holder. To wait before
-    /// it is made would not do: an absence has no version that tells whether there was another Lease meanwhile.
-    fn acting_from(&self, is_new: bool, at: Instant) -> Option<Instant> {
-        let from = if is_new { Some(at + self.times.duration) } else { self.acts_from.or(Some(at)) };
-        from.filter(|_| self.is_mine())
+    /// From when on this process may act, once the Lease that it sees now is its own. Before one that is new, or that
+    /// nobody holds though nobody gave it back, there may have been a holder who does not know yet: who takes it waits as
+    /// long as one who takes it from a holder. To wait before it is made would not do: an absence has no version that tells
+    /// whether there was another Lease meanwhile.
+    fn acting_from(&self, seen: &Seen, pristine: bool, at: Instant) -> Instant {
+        let same = seen.uid().is_some() && seen.uid() == self.seen.uid();
+        let given_back = seen.lease().is_some_and(claim::is_given_back) && (same || self.seen == Seen::Nothing);
+        match seen.lease().map(claim::holder) {
+            Some(Some(holder)) if holder == self.identity && same => self.acts_from,
+            // It is free only when it has run out.
+            Some(Some(holder)) if holder != self.identity => at,
+            Some(None) if given_back || (pristine && self.holder().is_none()) => at,
+            _ => at + self.times.duration,
+        }
     }
 
     /// From when on this process may take it.
