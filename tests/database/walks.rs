@@ -3,6 +3,7 @@
 mod care;
 mod chances;
 mod cluster;
+mod deaths;
 mod foresight;
 mod life;
 mod mended;

@@ -120,7 +120,7 @@ impl Life {
     }
 
     /// The claims that stand.
-    fn claims(&self) -> Vec<(String, String)> {
+    pub fn claims(&self) -> Vec<(String, String)> {
         let names = self.cluster.names(ChildKind::PersistentVolumeClaim);
         let uid = |name: &String| self.cluster.get(ChildKind::PersistentVolumeClaim, name).expect("a claim")["metadata"]["uid"].clone();
         names.iter().map(|name| (name.clone(), uid(name).as_str().expect("a uid").to_owned())).collect()

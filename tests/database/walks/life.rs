@@ -23,12 +23,52 @@ pub struct Life {
     pub path: Vec<String>,
     /// What is set.
     pub settings: Settings,
+    /// When the operator dies.
+    pub death: Death,
+    /// How much each look had to write.
+    pub writes: Vec<usize>,
+    deaths: u8,
+}
+
+/// When the operator dies: what it would have written then is left undone, and the next one knows nothing of it.
+#[derive(Clone, Copy)]
+pub enum Death {
+    /// Not before the object is gone.
+    Never,
+    /// At each look, after so many writes.
+    Within(usize),
+    /// Once, after so many writes.
+    After(usize),
+}
+
+impl Death {
+    /// How many of a look's writes are made.
+    fn allows(&mut self, writes: usize) -> usize {
+        match *self {
+            Death::Never => writes,
+            Death::Within(most) => writes.min(most),
+            Death::After(most) if writes < most => {
+                *self = Death::After(most - writes);
+                writes
+            }
+            Death::After(most) => {
+                *self = Death::Never;
+                most
+            }
+        }
+    }
 }
 
 impl Life {
     /// One that nobody has looked at yet.
     pub fn unborn(fields: &Value) -> Self {
-        Life { cluster: Cluster::of(object(fields)), path: Vec::new(), settings: Settings::of::<Database>() }
+        Life::dying(fields, Death::Never)
+    }
+
+    /// The same, whose operators die.
+    pub fn dying(fields: &Value, death: Death) -> Self {
+        let (cluster, settings) = (Cluster::of(object(fields)), Settings::of::<Database>());
+        Life { cluster, path: Vec::new(), settings, death, writes: Vec::new(), deaths: 0 }
     }
 
     /// One that has come to rest.
@@ -44,23 +84,29 @@ impl Life {
         let children = Database::children(&Things(&self.cluster), &object);
         let settings = self.settings.clone();
         let before = object.status.clone();
-        let seen = Observation::<Database>::new(object, children, settings, None, self.cluster.now).with_entropy(Entropy::of([7; 32]));
+        let seen = Observation::<Database>::new(object, children, settings, None, self.cluster.now)
+            .with_entropy(Entropy::of([7 + self.deaths; 32]));
         let facts = Database::events(&seen);
         let broken: Vec<_> = Database::LAWS.iter().filter(|law| !law.holds(&|fact| facts.contains(&fact))).collect();
         assert!(broken.is_empty(), "{broken:?} after {:?}: {facts:?}", self.path);
         let decision = decide(seen);
+        let is_told = before.as_ref() != Some(&decision.status);
+        let writes = usize::from(is_told) + decision.orders.len();
+        let made = self.death.allows(writes);
+        self.writes.push(writes);
+        self.deaths += u8::from(made < writes);
         let object = self.cluster.object.as_mut().expect("an object");
         object.status = Some(decision.status.clone());
         let state = decision.status.state.clone().expect("a state");
         if self.path.last() != Some(&state) {
             self.path.push(state);
         }
-        for order in &decision.orders {
+        for order in decision.orders.iter().take(made - usize::from(is_told)) {
             if self.cluster.object.is_some() {
                 self.cluster.perform(order);
             }
         }
-        !decision.orders.is_empty() || before.as_ref() != Some(&decision.status)
+        writes > 0
     }
 
     /// Until nothing happens any more.
