@@ -5,6 +5,7 @@ use super::life::{Life, path};
 use super::mended::moving;
 use pointsman::kinds::database::Phase;
 use pointsman::kinds::order::ChildKind;
+use pointsman::machine::Word as _;
 use serde_json::json;
 
 fn log_of_writes(life: &Life) -> String {
@@ -81,4 +82,26 @@ fn passwords_are_reset_while_a_rollback_stands() {
     let way = life.answer("reset-passwords");
     assert_eq!(way, path(&[Phase::RollingBack, Phase::Initializing, Phase::RollingBack, Phase::RolledBack]));
     assert_eq!(life.status()["image"], "postgres:17.1");
+}
+
+#[test]
+fn servers_that_outlive_their_last_dump_are_dumped_again() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.delete();
+    let tombstones = |life: &Life| {
+        let maps = life.cluster.names(ChildKind::ConfigMap);
+        maps.into_iter().filter(|name| name.starts_with("db-tombstone-")).collect::<Vec<_>>()
+    };
+    while tombstones(&life).is_empty() {
+        life.look();
+        life.cluster.settles();
+    }
+    assert_eq!(life.state(), Phase::Removing.text());
+    // The operator is away, and whoever is connected writes on.
+    life.cluster.now += jiff::SignedDuration::from_mins(6);
+    let way = life.after();
+    let dumped_again = [Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing];
+    assert_eq!(way, path(&dumped_again));
+    assert!(life.cluster.object.is_none(), "{:?}", life.cluster.done);
+    assert_eq!(tombstones(&life), ["db-tombstone-00000", "db-tombstone-00000-2"]);
 }
