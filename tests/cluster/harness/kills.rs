@@ -67,9 +67,15 @@ const ORDERS: &[&str] = &[
     "delete secrets",
 ];
 
+/// What is stored last of an object that goes.
+const GOES: [&str; 2] = ["Removing", "Releasing"];
+
 /// What is left of a life: what can be counted, and may not depend on who was killed when.
 #[derive(Debug, PartialEq, Eq)]
 struct Left {
+    /// Every state that was stored of the first object, once in a row, since who was killed may store one twice. History holds
+    /// ten moves, and goes with the object.
+    path: Vec<String>,
     history: Vec<String>,
     jobs: usize,
     children: BTreeSet<String>,
@@ -124,7 +130,9 @@ pub fn come_to_the_same_end(calm: &Space, killed: &Space, kill: impl Fn(), follo
         for write in writes {
             *all.entry(write).or_default() += 1;
         }
-        assert_eq!(left(calm), left(killed), "after {}", step.name);
+        let left = [calm, killed].map(left);
+        assert_eq!(left[0], left[1], "after {}", step.name);
+        assert!(step.name != "delete" || left[0].path.last().is_some_and(|state| GOES.contains(&state.as_str())), "{:?}", left[0].path);
         // A claim that was made is the claim that stays.
         let now = uids(killed);
         assert!(step.name == "delete" || claims.is_subset(&now), "a claim was replaced");
@@ -172,7 +180,24 @@ fn left(space: &Space) -> Left {
         format!("{}/{name}", one["kind"].as_str().unwrap_or_default())
     };
     let children = space.object_list(&["statefulsets,services,configmaps,secrets,cronjobs,poddisruptionbudgets,pvc"]);
-    Left { history: space.db("db").history(), jobs: space.object_list(&["jobs"]).len(), children: children.iter().map(name).collect() }
+    Left {
+        path: path(space),
+        history: space.db("db").history(),
+        jobs: space.object_list(&["jobs"]).len(),
+        children: children.iter().map(name).collect(),
+    }
+}
+
+/// The states through which the first object of the namespace went, as the API server recorded their writes.
+fn path(space: &Space) -> Vec<String> {
+    let stores = |entry: &audit::Entry| entry.by_operator() && entry.is_write() && entry.what() == "patch databases/status";
+    let entries: Vec<audit::Entry> = space.audited().into_iter().filter(stores).collect();
+    let first = entries.first().map(|entry| entry.body()["metadata"]["uid"].clone()).unwrap_or_default();
+    assert!(first.is_string(), "nothing was stored of {}", space.name);
+    let its = entries.iter().filter(|entry| entry.body()["metadata"]["uid"] == first);
+    let mut path: Vec<String> = its.map(|entry| entry.body()["status"]["state"].as_str().unwrap_or_default().to_owned()).collect();
+    path.dedup();
+    path
 }
 
 fn uids(space: &Space) -> BTreeSet<String> {
