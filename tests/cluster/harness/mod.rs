@@ -9,7 +9,9 @@ pub mod kills;
 pub mod load;
 pub mod moves;
 pub mod outage;
+pub mod passwords;
 pub mod pool;
+pub mod processes;
 pub mod rights;
 pub mod rounds;
 mod thing;
@@ -111,6 +113,12 @@ pub fn operator(arguments: &[&str]) -> String {
     run(Command::new(repository().join("tests/cluster/operator")).args(arguments), "").ok()
 }
 
+/// The folder of the running bed.
+#[track_caller]
+pub fn run_folder() -> PathBuf {
+    PathBuf::from(std::env::var_os("POINTSMAN_RUN").expect("no cluster: run tests/run"))
+}
+
 /// The root of the checkout.
 pub fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -171,6 +179,14 @@ impl Space {
         let (name, born) = (format!("{name}-{nanos:08x}"), audit::mark());
         kubectl(&["create", "namespace", &name]).ok();
         Space { name, born }
+    }
+
+    /// The same, in which the API server takes no pod that could be more than it has to be.
+    #[track_caller]
+    pub fn restricted(name: &str) -> Self {
+        let space = Space::new(name);
+        kubectl(&["label", "namespace", &space.name, "pod-security.kubernetes.io/enforce=restricted"]).ok();
+        space
     }
 
     /// All that was asked within the namespace.

@@ -1,6 +1,8 @@
 //! Parts of the cluster that a test takes away, and gets back however the test ends.
 
-use super::{Alone, Answer, DEFINITION, WEBHOOK, anew, bash, eventually, kubectl, kubectl_with, memcached, operator, repository, stored};
+use super::{
+    Alone, Answer, DEFINITION, WEBHOOK, anew, bash, eventually, kubectl, kubectl_with, memcached, operator, repository, run_folder, stored,
+};
 use serde_json::Value;
 
 const SERVICE: [&str; 4] = ["--namespace", "pointsman-system", "service", "pointsman"];
@@ -209,7 +211,6 @@ impl Drop for NoControllers {
 /// The process of a program of the bed.
 #[track_caller]
 pub fn process(name: &str) -> String {
-    let run = std::env::var("POINTSMAN_RUN").expect("no cluster: run tests/run");
-    let record = std::fs::read_to_string(format!("{run}/pids/{name}")).unwrap();
+    let record = std::fs::read_to_string(run_folder().join("pids").join(name)).unwrap();
     record.split_whitespace().next().unwrap().to_owned()
 }

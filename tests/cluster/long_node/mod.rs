@@ -27,7 +27,7 @@ fn the_next_release_rolls_out_beside_this_one_and_back() {
         let _turn = alone();
         operator(&["load-next"]);
     }
-    turns::rolled_out(|| drop(operator(&["roll-next"])), || drop(operator(&["roll-back"])));
+    turns::rolled_out("NewerRendering", || drop(operator(&["roll-next"])), || drop(operator(&["roll-back"])));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Replicas come and go, and nobody who writes notices more than they must.
 
+use super::databases::releases::Beside;
 use crate::harness::load::{Ended, Failure, Load};
-use crate::harness::{Space, alone, audit, bash, eventually, kubectl, moves, operator};
+use crate::harness::{Space, alone, audit, eventually, kubectl, moves, operator, processes};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -23,19 +24,23 @@ fn a_leader_that_is_killed_is_followed_and_only_what_was_open_fails() {
 
 #[test]
 fn a_roll_out_fails_no_review_and_restarts_no_operand() {
-    rolled_out(|| drop(operator(&["start", "--log-level", "debug"])), || drop(operator(&["start"])));
+    rolled_out("UpToDate", || drop(operator(&["start", "--log-level", "debug"])), || drop(operator(&["start"])));
 }
 
-/// Rolls the operator's Deployment there and back.
-pub fn rolled_out(there: impl FnOnce(), back: impl FnOnce()) {
+/// Rolls the operator's Deployment there and back; who is there says this of what was rendered before it came.
+pub fn rolled_out(rendering: &str, there: impl FnOnce(), back: impl FnOnce()) {
     let _turn = alone();
     let watched = Watched::new("rolled");
-    for (way, roll) in [("there", Box::new(there) as Box<dyn FnOnce() + '_>), ("back", Box::new(back))] {
+    let space = Space::restricted("rolled-database");
+    let database = Beside::new(&space);
+    let ways = [("there", rendering, Box::new(there) as Box<dyn FnOnce() + '_>), ("back", "UpToDate", Box::new(back))];
+    for (way, rendering, roll) in ways {
         let before = replicas();
         roll();
         two_ready();
         assert!(replicas().iter().all(|(pod, _)| before.iter().all(|(old, _)| old != pod)), "{way}: nothing was rolled out");
         watched.gains_reviews();
+        database.stands(way, rendering);
     }
     watched.had_one_turn_each();
     // Who leads first hands over to whoever is there, which may be one more that has to go.
@@ -73,7 +78,7 @@ pub fn killed(rounds: usize) {
         two_ready();
         watched.gains_reviews();
         let (old, mark, at) = (leader(), audit::mark(), Timestamp::now());
-        bash(&format!("kill -KILL {}", process_of(&old))).ok();
+        processes::kill(&process_of(&old));
         kills.push(at);
         let took = watched.acted_after(mark, &old, at);
         assert!(took <= Duration::from_secs(20), "round {round}: the next one acted {took:?} after {old} was killed");
@@ -256,12 +261,7 @@ pub fn leader() -> String {
 #[track_caller]
 pub fn process_of(pod: &str) -> String {
     let uid = kubectl(&["--namespace", NAMESPACE, "get", "pod", pod, "--output", "jsonpath={.metadata.uid}"]).ok();
-    let processes = std::fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
-    let read = |path: &std::path::Path, file: &str| std::fs::read_to_string(path.join(file)).unwrap_or_default();
-    let its = |path: &std::path::PathBuf| read(path, "comm").trim() == "pointsman" && read(path, "cgroup").contains(&format!("pod{uid}"));
-    let found: Vec<String> = processes.filter(its).map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect();
-    assert_eq!(found.len(), 1, "the processes of {pod}: {found:?}");
-    found[0].clone()
+    processes::first_of(&uid, "pointsman")
 }
 
 fn operands(space: &Space) -> Vec<(String, u64)> {

@@ -1,7 +1,8 @@
 //! What deleting keeps: everything that the last dump holds, and the data itself where the dump cannot be made.
 
+use super::small::Small;
 use super::{Base, SOON};
-use crate::harness::{Space, bash, eventually_or, kubectl, kubectl_with, shared};
+use crate::harness::{Space, bash, eventually_or, shared};
 use serde_json::{Value, json};
 
 /// Of each kind of thing that a database holds, one; made by its superuser.
@@ -32,22 +33,12 @@ SELECT setval('sales.orders_id_seq', 4711);
 SELECT lo_from_bytea(815, 'a large object');
 ";
 
-/// As the superuser, on the primary itself.
-#[track_caller]
-fn as_superuser(base: &Base<'_>, script: &str, input: &str) -> String {
-    let pod = format!("{}-0", base.name());
-    let script = format!(
-        "set -eo pipefail; cd \"$(dirname \"$(readlink -f \"$(command -v postgres)\")\")\"; export PGHOST=/pointsman/run PGUSER=postgres; {script}"
-    );
-    base.space.kubectl_with(&["exec", "--stdin", &pod, "--container=postgresql", "--", "bash", "-c", &script], input).ok()
-}
-
 /// All that PostgreSQL tells of a database and its roles, as it would be made anew. The operator's own passwords are others in
 /// another database.
 #[track_caller]
 fn told(base: &Base<'_>) -> String {
     let script = "./pg_dump --create shop; ./pg_dumpall --roles-only";
-    let text = as_superuser(base, script, "");
+    let text = base.as_superuser(0, script, "").ok();
     let ours = |line: &str| line.contains(" PASSWORD ") && !line.starts_with("ALTER ROLE reader");
     text.lines()
         .filter(|line| !line.starts_with("\\restrict") && !line.starts_with("\\unrestrict") && !ours(line))
@@ -65,13 +56,13 @@ fn tombstone(space: &Space, base: &str, uid: &Value) -> String {
 #[test]
 fn whatever_the_cascade_the_tombstone_brings_back_all_of_it() {
     let _turn = shared();
-    let space = Space::new("cascades");
+    let space = Space::restricted("cascades");
     let fields = json!({ "extensions": [{ "name": "pg_trgm" }] });
     let (one, other) = (Base::ready(&space, "one", &fields), Base::ready(&space, "other", &fields));
     let ways = [(&one, "foreground"), (&other, "background")];
     let mut before = Vec::new();
     for (base, cascade) in ways {
-        as_superuser(base, "./psql -X -v ON_ERROR_STOP=1 -f - -d postgres", MADE);
+        base.as_superuser(0, "./psql -X -v ON_ERROR_STOP=1 -f - -d postgres", MADE).ok();
         before.push((told(base), base.thing.seen()["metadata"]["uid"].clone()));
         base.thing.kubectl("delete", &[&format!("--cascade={cascade}"), "--wait=false"]).ok();
     }
@@ -86,46 +77,13 @@ fn whatever_the_cascade_the_tombstone_brings_back_all_of_it() {
     }
 }
 
-/// A volume of a few megabytes on the node, for one claim.
-struct Small<'a> {
-    space: &'a Space,
-    folder: String,
-}
-
-impl<'a> Small<'a> {
-    #[track_caller]
-    fn made_for(space: &'a Space, claim: &str) -> Self {
-        let small = Small { space, folder: format!("/run/pointsman-bed/{}", space.name) };
-        let folder = &small.folder;
-        bash(&format!("mkdir -p {folder} && mount -t tmpfs -o size=2m,mode=0777 tmpfs {folder}")).ok();
-        let volume = json!({ "apiVersion": "v1", "kind": "PersistentVolume", "metadata": { "name": space.name },
-            "spec": { "capacity": { "storage": "512Mi" }, "accessModes": ["ReadWriteOnce"], "storageClassName": "local-path",
-                "persistentVolumeReclaimPolicy": "Retain", "hostPath": { "path": folder, "type": "Directory" },
-                "claimRef": { "namespace": space.name, "name": claim } } });
-        kubectl_with(&["create", "--filename", "-"], &volume.to_string()).ok();
-        small
-    }
-
-    #[track_caller]
-    fn grows(&self) {
-        bash(&format!("mount -o remount,size=256m {}", self.folder)).ok();
-    }
-}
-
-impl Drop for Small<'_> {
-    fn drop(&mut self) {
-        kubectl(&["delete", "persistentvolume", &self.space.name, "--wait=false"]);
-        bash(&format!("umount --lazy {0}; rmdir {0}", self.folder));
-    }
-}
-
 const ROWS: &str = "SELECT count(*) || ' ' || md5(string_agg(what::text, '' ORDER BY n)) FROM kept";
 
 #[test]
 fn without_room_for_the_last_dump_nothing_goes_and_with_room_it_is_made() {
     let _turn = shared();
-    let space = Space::new("full");
-    let small = Small::made_for(&space, "db-backups");
+    let space = Space::restricted("full");
+    let small = Small::made_for(&space, "db-backups", 2);
     let base = Base::ready(&space, "db", &json!({ "replicas": 2 }));
     let uid = base.thing.seen()["metadata"]["uid"].clone();
     // What cannot be compressed: 8 MB.

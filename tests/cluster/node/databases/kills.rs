@@ -1,7 +1,7 @@
 //! The operator is killed after each write that it makes for a Database with rows: nothing is lost, and nothing is done twice.
 
 use super::Base;
-use crate::harness::{Space, alone, bash, kills, kubectl};
+use crate::harness::{Space, alone, kills, kubectl, processes};
 use crate::node::turns;
 use std::cell::RefCell;
 
@@ -13,7 +13,7 @@ pub fn after_each_write() {
     let ended = RefCell::new(String::new());
     let kill = || {
         let leader = turns::leader();
-        bash(&format!("kill -KILL {}", turns::process_of(&leader))).ok();
+        processes::kill(&turns::process_of(&leader));
         ended.replace(leader);
     };
     // A container that is started again waits longer each time; another pod does not.

@@ -1,8 +1,8 @@
 //! Pods, processes, the node's kubelet and settings that go and come under load: no acknowledged commit is lost.
 
 use super::load::{Load, two};
-use super::{Base, SOON, bed, is_ready};
-use crate::harness::{Space, eventually_or, shared};
+use super::{Base, SOON, bed, is_ready, lived};
+use crate::harness::{Space, eventually_or, processes, shared};
 use serde_json::json;
 
 #[track_caller]
@@ -18,7 +18,7 @@ fn comes_back(base: &Base<'_>, pod: &str, before: &serde_json::Value) {
 #[test]
 fn no_acknowledged_commit_is_lost_with_a_pod_or_a_process() {
     let _turn = shared();
-    let space = Space::new("losses");
+    let space = Space::restricted("losses");
     let base = two(&space);
     let load = Load::on(&base);
     for pod in ["db-1", "db-0"] {
@@ -27,11 +27,13 @@ fn no_acknowledged_commit_is_lost_with_a_pod_or_a_process() {
         comes_back(&base, pod, &uid);
         load.goes_on(20);
     }
-    // The postmaster of the primary, as the kernel kills it that needs memory.
-    let kill = "kill -KILL $(head -n 1 /pointsman/data/pgdata/postmaster.pid)";
-    space.kubectl(&["exec", "db-0", "--container=postgresql", "--", "bash", "-c", kill]);
+    let (uid, restarts) = lived(&space.object("pod/db-0"));
+    processes::kill(&processes::first_of(&uid, "postgres"));
+    let restarted = || lived(&space.object("pod/db-0")) == (uid.clone(), restarts + 1);
+    eventually_or(SOON, restarted, || format!("nobody was killed: {:#}", space.object("pod/db-0")["status"]));
     load.goes_on(20);
     base.thing.ready_within(SOON);
+    assert_eq!(lived(&space.object("pod/db-0")), (uid, restarts + 1), "one kill, one start");
     let seen = load.ends();
     println!("two pods and a postmaster killed: {seen}");
 }
@@ -39,53 +41,29 @@ fn no_acknowledged_commit_is_lost_with_a_pod_or_a_process() {
 #[test]
 fn settings_that_restart_the_servers_lose_no_commit_and_no_read() {
     let _turn = shared();
-    let space = Space::new("restarts");
-    let base = two(&space);
+    let space = Space::restricted("restarts");
+    let base = Base::ready(&space, "db", &json!({ "replicas": 3 }));
     let load = Load::on(&base);
     base.becomes(r#"{"parameters":{"work_mem":"8MB"}}"#);
     load.goes_on(20);
     base.becomes(r#"{"parameters":{"work_mem":"8MB","max_connections":"60"}}"#);
     load.goes_on(20);
+    base.becomes(r#"{"replicas":4}"#);
     base.becomes(r#"{"replicas":3}"#);
-    base.becomes(r#"{"replicas":2}"#);
     load.goes_on(20);
     let seen = load.ends();
     println!("a reload, a restart, a server more and one less: {seen}");
-    assert_eq!(seen.unread, Vec::<String>::new(), "reads failed twice in a row");
-}
-
-/// A claim that was deleted under its pod comes back empty under the same name: that is nobody's database.
-#[test]
-fn an_empty_volume_is_never_called_ready() {
-    let _turn = shared();
-    let space = Space::new("empty-volume");
-    let base = Base::ready(&space, "db", &json!({}));
-    base.sql("db", "CREATE TABLE kept (n int); INSERT INTO kept VALUES (1);").ok();
-    space.kubectl(&["delete", "pvc/data-db-0", "--wait=false"]).ok();
-    space.kubectl(&["patch", "pvc/data-db-0", "--type=merge", "--patch", r#"{"metadata":{"finalizers":null}}"#]).ok();
-    base.thing.reaches("HumanIntervention", SOON);
-    assert_eq!(base.thing.status()["reason"], "PrimaryVolumeLost");
-    space.kubectl(&["delete", "pod/db-0", "--grace-period=5"]).ok();
-    for _ in 0..30 {
-        let pod = space.object("pod/db-0");
-        assert!(!is_ready(&pod), "an empty database serves: {pod:#}");
-        assert_ne!(base.thing.condition("Ready")["status"], "True");
-        std::thread::sleep(std::time::Duration::from_secs(1));
-    }
+    seen.is_read_from_replicas();
 }
 
 /// Replicas learn of other passwords from the primary, which has to start beside servers that know the old ones.
 #[test]
 fn passwords_that_are_reset_reach_every_server() {
     let _turn = shared();
-    let space = Space::new("reset");
+    let space = Space::restricted("reset");
     let base = two(&space);
     base.sql("db", "CREATE TABLE kept (n int); INSERT INTO kept VALUES (1);").ok();
-    space.kubectl(&["delete", "secret/db-internal"]).ok();
-    // Nobody watches Secrets: they are read at every look.
-    base.thing.annotate("example.com/looked=once");
-    base.thing.reaches("HumanIntervention", SOON);
-    assert_eq!(base.thing.status()["reason"], "CredentialsLost");
+    base.loses_passwords();
     base.thing.answer("reset-passwords").ok();
     let so = || base.thing.is_ready_as_asked();
     eventually_or(SOON, so, || format!("{:?}\n{:#}", base.thing.history(), base.thing.status()));
@@ -99,8 +77,9 @@ fn passwords_that_are_reset_reach_every_server() {
 #[test]
 fn a_minute_without_the_kubelet_changes_nothing() {
     let _turn = crate::harness::alone();
-    let space = Space::new("no-kubelet");
+    let space = Space::restricted("no-kubelet");
     let base = two(&space);
+    let before = base.standing();
     let load = Load::on(&base);
     bed("kubelet-stop");
     std::thread::sleep(std::time::Duration::from_mins(1));
@@ -109,5 +88,6 @@ fn a_minute_without_the_kubelet_changes_nothing() {
     eventually_or(60, is_back, || "the node is not back".to_owned());
     load.goes_on(20);
     base.thing.ready_within(SOON);
+    assert_eq!(base.standing(), before, "a server was restarted, or another became the primary");
     println!("a minute without the kubelet: {}", load.ends());
 }

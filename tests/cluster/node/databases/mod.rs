@@ -6,16 +6,25 @@ mod lives;
 mod load;
 mod losses;
 pub mod moves;
+pub mod releases;
+mod small;
+mod volumes;
 
-use crate::harness::{Answer, Space, Thing, bash, eventually_or, repository};
+use crate::harness::certificates::text;
+use crate::harness::{Answer, Space, Thing, bash, eventually_or, passwords, repository};
 use serde_json::{Value, json};
 
+/// Changes into the folder of PostgreSQL's own programs: those on PATH are slow wrappers in Debian's images.
+const PROGRAMS: &str = r#"cd "$(dirname "$(readlink -f "$(command -v postgres)")")""#;
 /// How long a server may take on a busy machine.
 const SOON: u64 = 240;
 
+/// Who serves: of each server's pod the uid and how often its container was restarted; the primary, and its epoch.
+type Standing = (Vec<(String, u64)>, Value, Value);
+
 /// A database of the test's own.
 #[derive(Clone, Debug)]
-struct Base<'a> {
+pub struct Base<'a> {
     space: &'a Space,
     thing: Thing<'a>,
 }
@@ -37,6 +46,7 @@ impl<'a> Base<'a> {
         space.apply(&manifest.to_string()).ok();
         let base = Base::of(space, name);
         base.thing.ready_within(SOON);
+        passwords::remember(&passwords::of(space, name));
         base
     }
 
@@ -46,16 +56,37 @@ impl<'a> Base<'a> {
 
     /// Runs SQL as an application does, with what its Secret says, against one of the Services.
     fn sql(&self, service: &str, sql: &str) -> Answer {
+        self.sql_from(0, service, sql)
+    }
+
+    /// The same, out of the pod of this ordinal.
+    fn sql_from(&self, ordinal: u64, service: &str, sql: &str) -> Answer {
         let secret = self.space.object(&format!("secret/{}-app", self.name()));
-        let uri = decoded(&secret["data"]["uri"]);
+        let uri = text(secret["data"]["uri"].as_str().unwrap_or_default());
         let here = format!("@{}.{}.svc", self.name(), self.space.name);
         assert!(uri.contains(&here), "the URI leads elsewhere");
         let uri = uri.replacen(&here, &format!("@{service}.{}.svc", self.space.name), 1);
-        // The password goes by standard input, so that it stands on no command line.
-        let script = "read -r uri; PGCONNECT_TIMEOUT=5 psql \"$uri\" -XAtq -v ON_ERROR_STOP=1 -f -";
-        let pod = format!("{}-0", self.name());
+        // The password goes by standard input and the environment, so that it stands on no command line.
+        let script = "read -r uri; PGPASSWORD=${uri#*://*:}; export PGPASSWORD=${PGPASSWORD%%@*} PGCONNECT_TIMEOUT=5; \
+            psql \"${uri/:$PGPASSWORD@/@}\" -XAtq -v ON_ERROR_STOP=1 -f -";
+        let pod = format!("{}-{ordinal}", self.name());
         let command = ["exec", "--stdin", &pod, "--container=postgresql", "--", "bash", "-c", script];
         self.space.kubectl_with(&command, &format!("{uri}\n{sql}\n"))
+    }
+
+    /// Runs PostgreSQL's own programs as the superuser, on the server of this ordinal.
+    fn as_superuser(&self, ordinal: u64, script: &str, input: &str) -> Answer {
+        let pod = format!("{}-{ordinal}", self.name());
+        let script = format!("set -eo pipefail; {PROGRAMS}; export PGHOST=/pointsman/run PGUSER=postgres; {script}");
+        self.space.kubectl_with(&["exec", "--stdin", &pod, "--container=postgresql", "--", "bash", "-c", &script], input)
+    }
+
+    /// Who serves just now.
+    #[track_caller]
+    fn standing(&self) -> Standing {
+        let pods = (0..self.servers()).map(|ordinal| self.space.object(&format!("pod/{}-{ordinal}", self.name())));
+        let topology = self.space.object(&format!("configmap/{}-topology", self.name()))["data"].clone();
+        (pods.map(|pod| lived(&pod)).collect(), topology["primary"].clone(), topology["epoch"].clone())
     }
 
     /// Waits until a query answers so.
@@ -83,6 +114,16 @@ impl<'a> Base<'a> {
         eventually_or(SOON, || self.thing.is_ready_as_asked(), || format!("{spec}: {:?}\n{:#}", self.thing.history(), self.thing.status()));
     }
 
+    /// Its passwords are gone, and it asks what to do.
+    #[track_caller]
+    fn loses_passwords(&self) {
+        self.space.kubectl(&["delete", &format!("secret/{}-internal", self.name())]).ok();
+        // Nobody watches Secrets: they are read at every look.
+        self.thing.annotate("example.com/looked=once");
+        self.thing.reaches("HumanIntervention", SOON);
+        assert_eq!(self.thing.status()["reason"], "CredentialsLost");
+    }
+
     /// A user deletes it, and waits until it is gone.
     #[track_caller]
     fn goes(&self) {
@@ -102,7 +143,8 @@ fn is_ready(pod: &Value) -> bool {
     conditions.into_iter().flatten().any(|one| one["type"] == "Ready" && one["status"] == "True")
 }
 
-fn decoded(value: &Value) -> String {
-    let text = value.as_str().unwrap_or_default();
-    bash(&format!("printf %s '{text}' | base64 --decode")).ok()
+/// A pod's uid, and how often its container was restarted.
+fn lived(pod: &Value) -> (String, u64) {
+    let restarts = pod["status"]["containerStatuses"][0]["restartCount"].as_u64().unwrap_or_default();
+    (pod["metadata"]["uid"].as_str().unwrap_or_default().to_owned(), restarts)
 }
