@@ -1,7 +1,7 @@
 //! Pods: how many, whose, and what keeps one from becoming ready, in its own words.
 
 use super::children::controller;
-use super::prose::ending;
+use super::prose::cause;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use kube::ResourceExt;
@@ -106,7 +106,7 @@ fn ended(container: &ContainerStatus, said: &str) -> Option<Trouble> {
     let before = container.last_state.as_ref().and_then(|state| state.terminated.as_ref());
     let end = now.or(before).filter(|_| container.restart_count > 0 || now.is_some())?;
     let why = end.reason.as_deref().unwrap_or("Error");
-    let last_words = ending(end.message.as_deref().unwrap_or_default().trim(), LAST_WORDS);
+    let last_words = cause(end.message.as_deref().unwrap_or_default().trim(), LAST_WORDS);
     let code = format!("exit code {} ({why})", end.exit_code);
     let words: Vec<&str> = [said, &code, &last_words].into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
     Some(Trouble { what: format!("its container ends with exit code {} ({why})", end.exit_code), words: words.join("; ") })

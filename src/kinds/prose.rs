@@ -1,5 +1,5 @@
 //! Prose is kept short: core types come with pages of it, which a schema that is stored eight times leaves out; and a long
-//! value is quoted by its beginning, a long log by its end.
+//! value is quoted by its beginning, a long log by what it says of errors.
 
 use schemars::Schema;
 use schemars::transform::transform_subschemas;
@@ -12,18 +12,27 @@ pub fn beginning(text: &str, characters: usize) -> String {
     }
 }
 
-/// The last lines of a text, as many as fit into so many characters: a program says at its end why it ends. Of a line that does
-/// not fit, the beginning.
-pub fn ending(text: &str, characters: usize) -> String {
+/// How a line of a log says that it is about an error, and not about what follows from one.
+const ERRORS: [&str; 5] = ["error:", "Error:", "ERROR:", "FATAL:", "PANIC:"];
+
+/// Why a program ended, by its log: all of it, where that has no more than so many characters. Else the last whole lines, as
+/// many as fit: of those about an error where there are any, of all where not.
+pub fn cause(log: &str, characters: usize) -> String {
+    if log.chars().count() <= characters {
+        return log.to_owned();
+    }
+    let is_error = |line: &&str| ERRORS.iter().any(|word| line.contains(word));
+    let any = log.lines().any(|line| is_error(&line));
+    let told: Vec<&str> = log.lines().filter(|line| !any || is_error(line)).collect();
     let mut room = characters;
-    let fits = |line: &&str| {
+    let fits = |line: &&&str| {
         let left = room.checked_sub(line.chars().count() + 1);
         room = left.unwrap_or(room);
         left.is_some()
     };
-    let mut lines: Vec<&str> = text.lines().rev().take_while(fits).collect();
+    let mut lines: Vec<&str> = told.iter().rev().take_while(fits).copied().collect();
     lines.reverse();
-    if lines.is_empty() { beginning(text.lines().last().unwrap_or_default(), characters) } else { lines.join("\n") }
+    if lines.is_empty() { beginning(told.last().copied().unwrap_or_default(), characters) } else { lines.join("\n") }
 }
 
 /// Names in a row.
@@ -47,12 +56,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_is_quoted_by_whole_lines_from_its_end() {
-        let log = "LOG: starts\nPANIC: no room\nLOG: ends";
-        assert_eq!(ending(log, 100), log);
-        assert_eq!(ending(log, 25), "PANIC: no room\nLOG: ends");
-        assert_eq!(ending(log, 24), "LOG: ends");
-        assert_eq!(ending("WORD: one long sentence", 10), "WORD: one ...");
-        assert_eq!(ending("", 10), "");
+    fn a_log_is_quoted_by_whole_lines_that_say_why_it_ends() {
+        let log = "LOG: starts\nFATAL: a client\nPANIC: no room\nLOG: ends";
+        assert_eq!(cause(log, 100), log);
+        assert_eq!(cause(log, 40), "FATAL: a client\nPANIC: no room");
+        assert_eq!(cause(log, 30), "PANIC: no room");
+        assert_eq!(cause(log, 10), "PANIC: no ...");
+        let log = "LOG: starts\nLOG: goes on\nLOG: ends";
+        assert_eq!(cause(log, 24), "LOG: goes on\nLOG: ends");
+        assert_eq!(cause("", 10), "");
     }
 }

@@ -1,5 +1,6 @@
-//! Volumes that are lost, wanted twice or grow: nobody serves what is not the data, and nothing that was written goes.
+//! Volumes that are lost, wanted twice, grow or are full: nobody serves what is not the data, and nothing that was written goes.
 
+use super::small::Small;
 use super::{Base, SOON, is_ready};
 use crate::harness::{Space, eventually_or, shared};
 use serde_json::{Value, json};
@@ -104,4 +105,44 @@ fn volumes_grow_under_servers_that_run() {
     for server in ["db".to_owned(), base.server(1)] {
         base.answers(&server, ROWS, rows.trim());
     }
+}
+
+/// What cannot be compressed, two megabytes of it.
+const FILLS: &str = "INSERT INTO filling SELECT sha512(random()::text::bytea) FROM generate_series(1, 20000)";
+
+/// A table that finds no room is an error, and the server lives; its log of writes is what it cannot do without.
+#[test]
+fn a_full_volume_is_told_in_postgresqls_own_words_and_loses_no_row() {
+    let _turn = shared();
+    let space = Space::restricted("full-data");
+    let small = Small::made_for(&space, "data-db-0", 96);
+    let base = Base::ready(&space, "db", &json!({}));
+    base.sql("db", "CREATE TABLE kept AS SELECT n, md5(n::text) AS what FROM generate_series(1, 1000) AS n").ok();
+    let rows = base.sql("db", ROWS).ok();
+    let runs = |sql: &str| base.as_superuser(0, "./psql -XAtq -d shop -v ON_ERROR_STOP=1 -f -", sql);
+    runs("CREATE TABLE filling (what bytea)").ok();
+    let mut filled = 0;
+    let full = loop {
+        let answer = runs(FILLS);
+        if answer.code != 0 {
+            break answer.err;
+        }
+        filled += 20_000;
+        assert!(filled < 1_000_000, "a volume of 96 MB takes 100 MB");
+    };
+    assert!(full.contains("No space left on device"), "{full}");
+    base.answers("db", ROWS, rows.trim());
+    let asks = || {
+        runs("SELECT pg_switch_wal()");
+        base.thing.status()["state"] == "HumanIntervention"
+    };
+    eventually_or(SOON, asks, || format!("{:#}\n{:#}", base.thing.status(), space.object("pod/db-0")["status"]));
+    let question = base.thing.status()["intervention"].clone();
+    assert_eq!(question["reason"], "PodsUnavailable", "{question:#}");
+    assert!(question["evidence"].to_string().contains("No space left on device"), "{question:#}");
+
+    small.grows();
+    base.thing.ready_within(SOON);
+    base.answers("db", ROWS, rows.trim());
+    assert_eq!(runs("SELECT count(*) FROM filling").ok().trim(), filled.to_string(), "what was acknowledged is what is there");
 }
