@@ -7,6 +7,7 @@ mod load;
 mod losses;
 pub mod moves;
 pub mod releases;
+mod secrets;
 mod small;
 mod volumes;
 
