@@ -145,7 +145,7 @@ reasons! {
         answers: &[Verb::Retry],
         says: "the volume of the primary is gone",
         meaning: "The claim of the primary was deleted, or another one stands under its name: it would be empty",
-        remedy: "Create a second Database and restoreFrom a backup of this one; what replicas hold can still be read and dumped",
+        remedy: "Create another object that restores a backup of this one (spec.restoreFrom); what replicas hold can still be read and dumped",
         not_done: "nothing empty was put in its place, no replica was promoted, and no volume was removed",
     }
     /// A volume of a replica holds writes that the primary lacks.
