@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
-pub use values::{COUNT, LogFormat, RATE, Source};
+pub use values::{COUNT, LEVELS, LONGEST_DELAY, LogFormat, RATE, Source};
 
 /// Everything that can be set from outside.
 #[derive(Clone, Debug)]
@@ -281,6 +281,27 @@ mod tests {
         ] {
             let fault = parse(&args).expect_err(says);
             assert!(fault.contains(says), "{fault}");
+        }
+    }
+
+    #[test]
+    fn reviews_are_answered_no_longer_than_a_pod_has_to_end() {
+        let delay = |text: &str| parse(&["--shutdown-delay", text]).map(|config| config.shutdown_delay);
+        assert_eq!([delay("0s"), delay("15s")], [Ok(Duration::ZERO), Ok(Duration::from_secs(15))]);
+        for wrong in ["15100ms", "60s", "soon"] {
+            let fault = delay(wrong).expect_err(wrong);
+            assert!(fault.contains("up to 15s since a pod has 30s to end, not "), "{fault}");
+        }
+    }
+
+    #[test]
+    fn every_level_of_the_table_is_one() {
+        for level in LEVELS {
+            let directives = format!("{level},kube={level}");
+            assert_eq!(parse(&["--log-level", &directives]).expect("levels").log_level, directives);
+        }
+        for wrong in ["verbose", "info,verbose", "kube=verbose"] {
+            assert!(parse(&["--log-level", wrong]).is_err(), "{wrong}");
         }
     }
 

@@ -117,14 +117,13 @@ fn turns() -> [Setting; 5] {
     let election = "whether one of several replicas acts at a time; without it there may be one alone";
     let duration = "how long the others wait for a leader that is gone";
     let deadline = "how long a leader acts after its last renewal that was answered";
-    let delay =
-        "how long reviews are answered on new connections after it was told to stop; at most 15s as packaged, since a pod has 30s to end";
+    let delay = "how long reviews are answered on new connections after it was told to stop; at most 15s, since a pod has 30s to end";
     [
         setting("leader-election", "BOOL", Is("true"), value_parser!(bool), election),
         setting("lease-duration", "DURATION", Is("15s"), time(), duration),
         setting("lease-renew-deadline", "DURATION", Is("10s"), time(), deadline),
         setting("lease-retry", "DURATION", Is("2s"), time(), "between two renewals; the others look twice as often"),
-        setting("shutdown-delay", "DURATION", Is("5s"), ValueParser::new(values::delay), delay),
+        setting("shutdown-delay", "DELAY", Is("5s"), ValueParser::new(values::delay), delay),
     ]
 }
 

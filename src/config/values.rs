@@ -25,6 +25,12 @@ pub const RATE: RangeInclusive<f64> = 0.1..=100_000.0;
 /// The longest deadline: beyond it nobody waits for an answer.
 const LONGEST: SignedDuration = SignedDuration::from_hours(30 * 24);
 
+/// The longest time for which reviews are still answered: a pod has 30 s to end, and the end itself takes up to 12 of them.
+pub const LONGEST_DELAY: Duration = Duration::from_secs(15);
+
+/// How much is logged, from nothing to everything.
+pub const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
 /// The longest time of the lease: nobody waits longer for a leader that is gone.
 const LONGEST_LEASE: Duration = Duration::from_mins(10);
 
@@ -111,15 +117,19 @@ pub(super) fn each_deadline_once(deadlines: &[Deadline]) -> Result<(), String> {
 
 /// One of the times of the lease.
 pub(super) fn time(text: &str) -> Result<Duration, String> {
-    let time = delay(text)?;
-    let legal = (Duration::from_millis(100)..=LONGEST_LEASE).contains(&time);
-    if legal { Ok(time) } else { Err(format!("a time of the lease is from 100ms to 10m, not {text}")) }
+    let time = duration(text).filter(|time| *time <= LONGEST_LEASE);
+    let time = time.ok_or_else(|| format!("write a duration like 15s or 500ms, up to 10m, not {text}"))?;
+    if time >= Duration::from_millis(100) { Ok(time) } else { Err(format!("a time of the lease is from 100ms to 10m, not {text}")) }
 }
 
 /// A duration that may be none.
 pub(super) fn delay(text: &str) -> Result<Duration, String> {
-    let time: Option<Duration> = text.parse().ok().and_then(|time: SignedDuration| time.try_into().ok());
-    time.filter(|time| *time <= LONGEST_LEASE).ok_or_else(|| format!("write a duration like 15s or 500ms, up to 10m, not {text}"))
+    let delay = duration(text).filter(|delay| *delay <= LONGEST_DELAY);
+    delay.ok_or_else(|| format!("write a duration like 5s or 500ms, up to {LONGEST_DELAY:?} since a pod has 30s to end, not {text}"))
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    text.parse().ok().and_then(|time: SignedDuration| time.try_into().ok())
 }
 
 /// Do the times of the lease fit each other? A leader needs two tries at least, and has to have ended before another begins.
@@ -172,7 +182,7 @@ pub(super) fn log_level(text: &str) -> Result<String, String> {
     // A bare word that is no level would be a module's name, and all else would be silent.
     let bare = text.split(',').find(|part| !part.contains(['=', '[']) && part.parse::<LevelFilter>().is_err());
     match bare {
-        Some(word) => Err(format!("{word:?} is no level; write error, warn, info, debug, trace, or MODULE=LEVEL")),
+        Some(word) => Err(format!("{word:?} is no level; write {}, or MODULE=LEVEL", LEVELS.join(", "))),
         None => EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|fault| fault.to_string()),
     }
 }

@@ -31,7 +31,7 @@ use kube::Client;
 use kube::api::Api;
 use look::Look;
 use news::News;
-use readiness::Readiness;
+use readiness::{Complaint, Readiness};
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
 pub(super) use secret::SECRET;
@@ -63,6 +63,7 @@ pub struct Certificates {
     trust: Trust,
     handover: Handover,
     readiness: Readiness,
+    complaint: Complaint,
 }
 
 impl Certificates {
@@ -87,6 +88,7 @@ impl Certificates {
             trust: Trust::default(),
             handover: Handover::default(),
             readiness: Readiness::unread(),
+            complaint: Complaint::default(),
         })
     }
 
@@ -136,7 +138,9 @@ impl Certificates {
         let changes = self.trust.is_changing() || self.stored() != self.served;
         let settled = faults.is_empty() && missing.is_empty() && !changes;
         telemetry::certificate_mismatch(self.is_disbelieved());
-        self.readiness.tell(missing, &faults);
+        if self.readiness.tell(missing) {
+            self.complaint.tell(faults, Instant::now());
+        }
         if settled { self.until_the_end().min(LOOK) } else { PAUSE }
     }
 

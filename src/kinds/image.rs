@@ -8,8 +8,27 @@ use std::sync::LazyLock;
 /// The longest reference.
 const LENGTH: usize = 512;
 
+macro_rules! host {
+    () => {
+        r"[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?"
+    };
+}
+macro_rules! component {
+    () => {
+        r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
+    };
+}
+macro_rules! tag_and_digest {
+    () => {
+        r"(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?(@[a-z0-9]+:[a-f0-9]{32,128})?"
+    };
+}
+
 /// What a reference looks like.
-pub const PATTERN: &str = r"^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?(@[a-z0-9]+:[a-f0-9]{32,128})?$";
+pub const PATTERN: &str = concat!("^(", host!(), "/)?", component!(), "(/", component!(), ")*", tag_and_digest!(), "$");
+
+/// What a registry looks like, or a registry and a path: with a name behind it, it is a reference.
+pub const PREFIX: &str = concat!("^(", host!(), "|", component!(), ")(/", component!(), ")*/*$");
 
 // The pattern is a constant that a test compiles.
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| Regex::new(PATTERN).expect("the image pattern compiles"));
@@ -33,7 +52,7 @@ pub fn schema(example: &str) -> Schema {
 
 #[cfg(test)]
 mod tests {
-    use super::is_reference;
+    use super::{PREFIX, Regex, is_reference};
 
     #[test]
     fn references_are_told_from_other_words() {
@@ -43,6 +62,24 @@ mod tests {
         }
         for image in ["", "Server", "server:", "server:1.6:2", "a b", "server@sha256:12", &"a".repeat(513)] {
             assert!(!is_reference(image), "{image}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_what_makes_a_reference_of_a_name() {
+        let prefix = Regex::new(PREFIX).expect("the pattern compiles");
+        for (text, legal) in [
+            ("docker.io", true),
+            ("localhost:5000/a/b_c", true),
+            ("Mirror.example.com/hub/", true),
+            ("a_b", true),
+            ("a b", false),
+            ("-x", false),
+            ("mirror/Hub", false),
+            ("mirror:tag/a:1", false),
+            ("", false),
+        ] {
+            assert_eq!((prefix.is_match(text), is_reference(&format!("{}/name", text.trim_end_matches('/')))), (legal, legal), "{text}");
         }
     }
 }

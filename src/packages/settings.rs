@@ -1,15 +1,12 @@
 //! The operator's settings as values of the chart: every flag, but for those that the manifests themselves decide.
 
-use crate::config::{COUNT, Described, RATE, described};
+use crate::config::{COUNT, Described, LEVELS, LONGEST_DELAY, RATE, default_settings, described};
 use crate::kinds::image;
 use serde_json::{Value, json};
 
 /// Settings that are no values: ports and names that the objects agree on, and that replicas take turns, which a roll-out
 /// needs of a single one too.
 const DECIDED: [&str; 5] = ["namespace", "kubeconfig", "webhook-bind", "metrics-bind", "leader-election"];
-
-/// A duration as the operator reads it: 90s, 1h30m, 1.5s.
-const DURATION: &str = r"([0-9]+(\.[0-9]+)?(h|m|s|ms) ?)+";
 
 /// Every setting that is a value.
 pub(super) fn settings() -> impl Iterator<Item = Described> {
@@ -31,21 +28,51 @@ fn camel(name: &str) -> String {
     rest.split('-').map(word).fold(first.to_owned(), |name, word| name + &word)
 }
 
-/// What may be written for a setting.
+/// What may be written for a setting: nothing that the operator would not take, as far as one value can tell.
 pub(super) fn schema(setting: &Described) -> Value {
     let text = json!({ "type": "string", "minLength": 1 });
     let spelled = |pattern: &str| json!({ "type": "string", "pattern": pattern });
     match setting.value {
-        "KIND.STATE=DURATION" => json!({ "type": "array", "items": spelled(&format!("^[a-z]+\\.[A-Za-z]+={DURATION}$")) }),
+        "KIND.STATE=DURATION" => json!({ "type": "array", "items": spelled(&deadline()) }),
         _ if setting.many => json!({ "type": "array", "items": text }),
-        "DURATION" => spelled(&format!("^{DURATION}$")),
+        "DURATION" => spelled(&format!("^{}$", duration("h|m|s|ms"))),
+        "DELAY" => spelled(&delay()),
         "IMAGE" => spelled(image::PATTERN),
+        "PREFIX" => spelled(image::PREFIX),
+        "LEVEL" => spelled(&level()),
         "COUNT" => json!({ "type": "integer", "minimum": COUNT.start(), "maximum": COUNT.end() }),
         "BOOL" => json!({ "type": "boolean" }),
         "RATE" => json!({ "type": "number", "minimum": RATE.start(), "maximum": RATE.end() }),
         _ if !setting.words.is_empty() => json!({ "enum": setting.words }),
         _ => text,
     }
+}
+
+/// A duration in these units that is not none: 90s, 1h30m, 1.5s.
+fn duration(units: &str) -> String {
+    format!(r"([1-9][0-9]*(\.[0-9]+)?({units}) ?)+")
+}
+
+/// A second is the shortest deadline, so it is the smallest unit.
+fn deadline() -> String {
+    let states = default_settings().into_iter().map(|(kind, settings)| {
+        let states: Vec<String> = settings.deadlines.into_keys().collect();
+        format!(r"{kind}\.({})", states.join("|"))
+    });
+    format!("^({})={}$", states.collect::<Vec<_>>().join("|"), duration("h|m|s"))
+}
+
+fn delay() -> String {
+    let longest = LONGEST_DELAY.as_secs();
+    let seconds: Vec<String> = (0..longest).map(|second| second.to_string()).collect();
+    format!(r"^(({})(\.[0-9]+)?s|{longest}s|[0-9]{{1,4}}ms)$", seconds.join("|"))
+}
+
+/// Levels and directives with commas between them; what stands in the brackets of a directive only the operator can judge.
+fn level() -> String {
+    let levels = LEVELS.join("|");
+    let part = format!(r"({levels}|[^,]+=({levels})|[^,]*\[[^,]*)");
+    format!("^{part}(,{part})*$")
 }
 
 /// Is this environment variable of the operator's container a setting?
