@@ -167,7 +167,7 @@ pub struct Reloaded {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Taken {
     /// The claim of that volume, where it was brought back.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(max = 253))]
     pub claim: Option<String>,
     /// Its folder on the volume.

@@ -143,12 +143,15 @@ impl<'a> Scene<'a> {
         Learned { room: claims.filter_map(granted).map(|size| size.bytes).min(), ..learning::learned(self.more, plan) }
     }
 
-    /// Do the settings that are reloaded differ from those that stand, since a volume has another size?
+    /// Do the settings that are reloaded differ from those that stand, since a volume has another size? Where something is on
+    /// its way already, they are a child like any other.
     pub fn holds_more(&self) -> bool {
-        let mark = |target| configuration::mark(target, &self.learned(target));
-        let stands = self.more.settings.as_ref().map(|settings| settings.mark);
+        let rests = matches!(self.phase(), Phase::Pending | Phase::Ready);
         let same_plan = self.look.changes.is_empty() && small_claims(self).next().is_none();
-        same_plan && stands.zip(self.look.target.as_ref().map(mark)).is_some_and(|(stands, wanted)| stands != wanted)
+        let stands = self.more.settings.as_ref().map(|settings| settings.mark);
+        let Some((map, stands)) = self.look.children.settings.ours().zip(stands).filter(|_| rests && same_plan) else { return false };
+        let mark = |target| configuration::mark(target, &self.learned(target));
+        configuration::holds(map, stands) && self.look.target.as_ref().is_some_and(|target| mark(target) != stands)
     }
 
     /// Do the settings that only a start reads differ from those that were ordered, by what is known of the images?

@@ -63,11 +63,7 @@ fn lacks(answer: &Answer, says: &Says) -> Option<String> {
         }
         Says::Busy(field, from, to) => (
             field,
-            vec![
-                format!("busy: {from} -> {to}; "),
-                "is being deleted since 2".to_owned(),
-                "wait until it is gone, then create it anew".to_owned(),
-            ],
+            vec![format!("busy: {from} -> {to}; "), "the object was deleted at 2".to_owned(), "Once it is gone, create it anew".to_owned()],
         ),
     };
     let (field, words) = wanted;

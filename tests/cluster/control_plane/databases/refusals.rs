@@ -47,7 +47,7 @@ fn changes() -> Vec<Case> {
         ),
         Case("cannot-grow", "fixed", json!({ "storage": { "size": "2Gi" } }), &["spec.storage.size", "allowVolumeExpansion"]),
         Case("busy-growing", "growing", json!({ "parameters": { "work_mem": "8MB" } }), &["spec.parameters", "busy", "ExpandingStorage"]),
-        Case("busy-going", "going", json!({ "replicas": 2 }), &["busy", "is being deleted since"]),
+        Case("busy-going", "going", json!({ "replicas": 2 }), &["busy", "the object was deleted at"]),
     ]
 }
 
