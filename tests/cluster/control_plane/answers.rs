@@ -2,9 +2,10 @@
 
 use super::answer_cases::{CASES, Case, NONE, UNJUDGED, bad_image, image_appears, strangers};
 use super::attempts::Attempt;
+use super::deputy;
 use crate::harness::audit::{self, Entry};
 use crate::harness::outage::{NoRules, NoWebhook, is_judged};
-use crate::harness::{ASKS, Space, alone, bash, eventually, golden, kubectl, shared};
+use crate::harness::{ASKS, Space, alone, eventually, golden, shared};
 use pointsman::kinds::Served;
 use pointsman::kinds::annotations::ANSWER;
 use pointsman::kinds::memcached::Memcached;
@@ -151,35 +152,13 @@ fn scaling_keeps_what_was_rolled_back() {
     assert_eq!(image(), "docker.io/library/memcached:1.6.38");
 }
 
-/// A deputy who may edit, and was not allowed to lose data.
 #[test]
 fn an_answer_that_can_lose_data_is_taken_only_from_those_who_may() {
     let _turn = shared();
     let space = Space::new("at-risk");
     strangers(&space);
-    let asked = question(&space);
-    let adopt = asked["answers"].as_array().unwrap().iter().find(|offer| offer["verb"] == "adopt").unwrap().clone();
-    assert_eq!(adopt["risk"], "DataLoss", "{adopt}");
-    let role = ["create", "rolebinding", "deputies", "--clusterrole=edit", "--user=deputy"];
-    space.kubectl(&role).ok();
-    space.kubectl(&["create", "role", "caches", "--verb=get,patch", "--resource=memcacheds.cache.example.com"]).ok();
-    space.kubectl(&["create", "rolebinding", "caches", "--role=caches", "--user=deputy"]).ok();
-    let name = "at-risk.annotate";
-    let annotation = format!("{ANSWER}=adopt-{}", asked["id"].as_str().unwrap());
-    let attempt = Attempt::command(name, &["annotate", "mc/cache", &annotation, "--overwrite", "--as=deputy"]);
-    let mut refused = attempt.run(&space);
-    eventually(20, "the deputy's rights are known", || {
-        refused = attempt.run(&space);
-        !refused.err.contains("cannot")
-    });
-    assert_eq!(refused.code, 1, "{}", refused.text());
-    let other = golden::difference(&format!("risks/{name}.txt"), &attempt.transcript(&refused, &space));
-    assert_eq!(other, None);
-    let deputies = format!("{}-deputies", space.name);
-    kubectl(&["create", "clusterrolebinding", &deputies, "--clusterrole=pointsman-answers", "--user=deputy"]).ok();
-    let taken = || bash(&format!("{} --as=deputy", adopt["command"].as_str().unwrap())).code == 0;
-    eventually(20, "who may answer is believed", taken);
-    kubectl(&["delete", "clusterrolebinding", &deputies]).ok();
+    question(&space);
+    deputy::answers_only_where_allowed(&space.mc("cache"), "memcacheds.cache.example.com", "adopt", || ());
     space.ready("cache");
     // A cache that nobody was before says what an adopted one is.
     space.memcached("other", "{}");

@@ -9,6 +9,7 @@ mod carrier;
 mod certificates;
 pub mod counts;
 mod databases;
+mod deputy;
 mod drift;
 mod drives;
 mod fights;

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 /// An object in a test's namespace; it need not be there.
 #[derive(Clone, Debug)]
 pub struct Thing<'a> {
-    space: &'a Space,
+    /// Where it is.
+    pub space: &'a Space,
     short: &'static str,
     /// Its name.
     pub name: String,
