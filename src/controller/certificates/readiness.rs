@@ -69,7 +69,6 @@ mod tests {
         for second in (0..3 * 3600).step_by(2) {
             let faults = match second {
                 0..100 => vec!["immutable".to_owned()],
-                100..200 => vec!["forbidden".to_owned()],
                 200..300 => Vec::new(),
                 _ => vec!["forbidden".to_owned()],
             };

@@ -21,9 +21,8 @@ pub(super) fn after(phase: Phase) -> &'static [Phase] {
         Paused => &[Pending, Deleting],
         HumanIntervention => &[Pending, Paused, Deleting],
         Deleting => &[SnapshottingBeforeDelete, RemovalBlocked, Removing, Retaining, Releasing],
-        SnapshottingBeforeDelete => &[Deleting, RemovalBlocked, Releasing],
+        SnapshottingBeforeDelete | Removing => &[Deleting, RemovalBlocked, Releasing],
         RemovalBlocked => &[Deleting, Removing, Retaining, Releasing],
-        Removing => &[Deleting, RemovalBlocked, Releasing],
         Retaining => &[RemovalBlocked, Releasing],
         Releasing => &[],
     }
