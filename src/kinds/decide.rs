@@ -37,12 +37,15 @@ impl<K: Kind> Decision<K> {
 
 /// Steps until a place that may be stored. Each hop looks at the status that the hop before it left.
 pub fn decide<K: Kind>(mut seen: Observation<K>) -> Decision<K> {
-    let before = seen.object.status().cloned();
+    let mut before = None;
     let (mut steps, mut orders): (Vec<Step<K>>, Vec<Order>) = (Vec::new(), Vec::new());
     loop {
         let step = K::step(claimed::<K>(&seen.object), &K::events(&seen));
         let status = K::status(&seen, &step);
-        *seen.object.status_mut() = Some(status);
+        let earlier = seen.object.status_mut().replace(status);
+        if steps.is_empty() {
+            before = earlier;
+        }
         for order in step.effects().iter().flat_map(|&effect| K::orders(effect, &seen)) {
             if !orders.contains(&order) {
                 orders.push(order);

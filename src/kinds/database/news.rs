@@ -30,8 +30,12 @@ fn failed_backup(before: Option<&Status<KeptSpec>>, seen: &Observation<Database>
 /// The finalizer is let go, since the namespace takes everything with it.
 fn volumes_that_go(before: Option<&Status<KeptSpec>>, seen: &Observation<Database>) -> Option<News> {
     let releases = |status: Option<&Status<KeptSpec>>| status.is_some_and(|status| status.phase() == Phase::Releasing);
+    // All else takes a look of its own, which nobody needs at every other one.
+    if !releases(seen.object.status()) || releases(before) {
+        return None;
+    }
     let look = Look::at(seen);
     let claims = volumes(&look);
     let goes = super::ending::namespace_is_ending(&super::scene::Scene::of(&look));
-    (goes && releases(seen.object.status()) && !releases(before) && !claims.is_empty()).then_some(News::VolumesGo(claims))
+    (goes && !claims.is_empty()).then_some(News::VolumesGo(claims))
 }

@@ -21,8 +21,7 @@ pub const CONTAINER: &str = "postgresql";
 /// Seconds that a server has for its end: it writes all that is in its memory, and what is not written then is recovered.
 const GRACE: i64 = 300;
 
-/// The StatefulSet.
-/// What a claim of `size` would be made from is of use only where the operator has not made it first: it is empty then.
+/// The StatefulSet; claims that the operator has not made first are of this size.
 pub fn stateful_set(object: &Object, plan: &Plan, learned: &Learned, size: &Quantity) -> Rendered {
     let name = object.name_any();
     kept::<StatefulSet>(
