@@ -2,11 +2,13 @@
 
 use crate::telemetry;
 use axum_server::accept::Accept;
+use socket2::SockRef;
 use std::collections::BTreeMap;
 use std::future::{Ready, ready};
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::net::TcpStream;
 use tower_http::add_extension::AddExtension;
 
@@ -16,6 +18,9 @@ const EACH: usize = 250;
 
 /// What all may hold together: less than the 1,024 files that a process may open where nobody asked for more.
 const ALL: usize = 800;
+
+/// How long a client may take nothing of what is sent to it.
+const DEAF: Duration = Duration::from_secs(10);
 
 /// Accepts connections, up to so many at once: further ones are closed unheard.
 #[derive(Clone, Debug)]
@@ -85,6 +90,7 @@ impl<S> Accept<TcpStream, S> for Limited {
                 return Err(ErrorKind::QuotaExceeded.into());
             };
             stream.set_nodelay(true)?;
+            SockRef::from(&stream).set_tcp_user_timeout(Some(DEAF))?;
             Ok((stream, AddExtension::new(service, Arc::new(place))))
         }))
     }

@@ -4,6 +4,7 @@
 //! came, byte for byte.
 
 use super::limits::{self, CONVERSION_BYTES, Fault, read};
+use super::pieces;
 use crate::kinds::of_each;
 use crate::telemetry::Webhook;
 use axum::extract::{Request, State};
@@ -12,7 +13,7 @@ use kube::Resource;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -84,8 +85,9 @@ struct Outcome {
 /// An object's fields as they came, and what takes the place of two of them.
 struct Converted<'a> {
     fields: BTreeMap<String, &'a RawValue>,
-    /// The wanted version and its spec; nothing where the object is of that version already.
-    anew: Option<(&'a str, Value)>,
+    /// The wanted version and its spec, as text, since that takes the least room; nothing where the object is of that version
+    /// already.
+    anew: Option<(&'a str, Box<RawValue>)>,
 }
 
 impl Serialize for Converted<'_> {
@@ -113,7 +115,8 @@ async fn reviewed(table: &[Convertible], request: Request) -> Result<Response, F
     let asked = limits::asked(&body.bytes, API_VERSION, KIND)?;
     let response = answered(table, &asked);
     tracing::debug!(objects = asked.objects.len(), to = asked.desired, message = response.result.message, "converted");
-    Ok(super::json(&ReviewAnswered { api_version: API_VERSION, kind: KIND, response }))
+    let answer = super::json(&ReviewAnswered { api_version: API_VERSION, kind: KIND, response });
+    Ok(super::answer::sent(answer, body.room))
 }
 
 fn answered<'a>(table: &[Convertible], asked: &'a Asked<'_>) -> Answered<'a> {
@@ -143,10 +146,14 @@ fn converted<'a>(table: &[Convertible], object: &'a RawValue, desired: &'a str) 
         return Ok(Converted { fields, anew: None });
     }
     let spec: Value = match fields.get("spec") {
+        Some(spec) if pieces::are_too_many(spec.get()) => {
+            return Err(format!("the spec of an object is not readable: {}", pieces::TOO_MANY));
+        }
         Some(spec) => serde_json::from_str(spec.get()).map_err(|fault| format!("the spec of an object is not readable: {fault}"))?,
         None => Value::Null,
     };
     let version = desired.rsplit('/').next().unwrap_or_default();
     let spec = (known.convert)(&spec, version).ok_or_else(|| format!("{kind} is not converted to {desired}"))?;
+    let spec = to_raw_value(&spec).map_err(|fault| format!("the spec of an object cannot be written: {fault}"))?;
     Ok(Converted { fields, anew: Some((desired, spec)) })
 }

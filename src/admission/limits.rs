@@ -79,11 +79,15 @@ impl IntoResponse for Fault {
     }
 }
 
+/// A part of what is held at once.
+pub type Room = SemaphorePermit<'static>;
+
 /// A body in memory, and the room that it takes.
 pub struct Held {
     /// The body.
     pub bytes: Vec<u8>,
-    _room: Option<SemaphorePermit<'static>>,
+    /// Nothing where it is short.
+    pub room: Option<Room>,
 }
 
 /// The JSON body of a request, of at most `limit` bytes.
@@ -105,11 +109,11 @@ pub async fn read(request: Request, limit: usize) -> Result<Held, Fault> {
         held = Some(timeout(TURN, room(announced)).await.map_err(|_| late(TURN, "there was no room for the body"))?);
         timeout(ARRIVAL, body.collect(FORGOTTEN_BYTES, limit)).await.map_err(slow)??;
     }
-    if body.length > limit { Err(too_large(limit)) } else { Ok(Held { bytes: body.bytes, _room: held }) }
+    if body.length > limit { Err(too_large(limit)) } else { Ok(Held { bytes: body.bytes, room: held }) }
 }
 
 /// Room for a body that says that it is so long.
-async fn room(announced: usize) -> SemaphorePermit<'static> {
+async fn room(announced: usize) -> Room {
     let held = if announced <= SMALL_BYTES { &SMALL } else { &LARGE };
     // The quotient is at most CONVERSION_BYTES / PERMIT_BYTES.
     let permits = u32::try_from(announced.div_ceil(PERMIT_BYTES).max(1)).unwrap_or(u32::MAX);

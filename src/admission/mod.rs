@@ -6,9 +6,11 @@
 //! metrics, and `connections` says to how many. A new kind needs nothing here: `program` adds it by [`Webhooks::kind`], and the
 //! conversion finds it by [`crate::kinds::visit`].
 
+mod answer;
 mod connections;
 mod convert;
 pub mod limits;
+mod pieces;
 pub mod plain;
 mod refusal;
 pub mod risk;

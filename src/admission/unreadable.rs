@@ -12,18 +12,20 @@ pub(super) fn unreadable<K: Served>(object: &RawValue, first: &serde_json::Error
     let Ok(Value::Object(mut fields)) = serde_json::from_str(object.get()) else { return whole };
     let Some(Value::Object(spec)) = fields.remove("spec") else { return whole };
     fields.remove("status");
-    let mut fault = |spec: Map<String, Value>| {
+    let fault = |fields: &mut Map<String, Value>, spec: Map<String, Value>| {
         fields.insert("spec".to_owned(), Value::Object(spec));
         let fault = serde_json::from_value::<K::Object>(Value::Object(fields.clone())).err()?;
         // That another field is missing is not this one's fault.
         Some(text(&fault)).filter(|text| !text.starts_with("missing field"))
     };
-    if fault(Map::new()).is_some() {
+    if fault(&mut fields, Map::new()).is_some() {
         return whole;
     }
-    let alone = |(field, value): (String, Value)| {
-        Some(Violation::invalid(&format!("spec.{field}"), fault(Map::from_iter([(field.clone(), value)]))?))
+    // Each field is tried with as little beside it as can be: there may be many.
+    fields.retain(|field, _| ["apiVersion", "kind"].contains(&field.as_str()));
+    let mut alone = |(field, value): (String, Value)| {
+        Some(Violation::invalid(&format!("spec.{field}"), fault(&mut fields, Map::from_iter([(field.clone(), value)]))?))
     };
-    let found: Vec<Violation> = spec.into_iter().filter_map(alone).collect();
+    let found: Vec<Violation> = spec.into_iter().filter_map(&mut alone).collect();
     if found.is_empty() { whole } else { found }
 }

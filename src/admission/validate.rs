@@ -3,7 +3,7 @@
 use super::limits::{self, Fault, REVIEW_BYTES};
 use super::risk::{self, MayAnswer};
 use super::unreadable::unreadable;
-use super::{Find, Survey, refusal};
+use super::{Find, Survey, pieces, refusal};
 use crate::kinds::annotations::answer;
 use crate::kinds::judge::{Verdict, judge, unwatched};
 use crate::kinds::read::{read, sound};
@@ -148,6 +148,10 @@ async fn answered<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Value,
 
 async fn subject<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Subject<K>, Fault> {
     let object = asked.object.ok_or_else(|| Fault::malformed("the request holds no object"));
+    if [asked.object, asked.old_object].into_iter().flatten().any(|object| pieces::are_too_many(object.get())) {
+        let violation = Violation::invalid("spec", format!("this object is not readable: {}", pieces::TOO_MANY));
+        return Ok(Subject::Unreadable(vec![violation]));
+    }
     let Type { group, version, kind } = &asked.kind;
     let own = (group.as_str(), kind.as_str()) == (&K::Object::group(&()), &K::Object::kind(&())) && *version == K::Object::version(&());
     let scale = (group.as_str(), version.as_str(), kind.as_str()) == ("autoscaling", "v1", "Scale");

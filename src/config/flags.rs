@@ -120,7 +120,7 @@ fn turns() -> [Setting; 5] {
     let delay = "how long reviews are answered on new connections after it was told to stop; at most 15s, since a pod has 30s to end";
     [
         setting("leader-election", "BOOL", Is("true"), value_parser!(bool), election),
-        setting("lease-duration", "DURATION", Is("15s"), time(), duration),
+        setting("lease-duration", "TERM", Is("15s"), time(), duration),
         setting("lease-renew-deadline", "DURATION", Is("10s"), time(), deadline),
         setting("lease-retry", "DURATION", Is("2s"), time(), "between two renewals; the others look twice as often"),
         setting("shutdown-delay", "DELAY", Is("5s"), ValueParser::new(values::delay), delay),

@@ -33,7 +33,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    fn covers(&self, namespace: &str) -> bool {
+    pub(super) fn covers(&self, namespace: &str) -> bool {
         match self {
             Scope::Cluster => true,
             Scope::Namespace(own) => own == namespace,

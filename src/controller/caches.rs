@@ -2,6 +2,7 @@
 
 use super::cache::{Cache, Change, Key, Scope};
 use super::family::{Family, Kin, alive, is_of_kind};
+use super::listing::Listing;
 use super::queue::Queue;
 use super::watch;
 use crate::kinds::Served;
@@ -16,7 +17,6 @@ use kube::{Client, Resource, ResourceExt};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use tokio::sync::watch::Sender;
 
 /// On everything that we own.
 const OURS: &str = "app.kubernetes.io/managed-by=pointsman";
@@ -31,7 +31,7 @@ pub struct Caches<K: Served> {
     pub objects: Arc<Cache<K::Object>>,
     families: BTreeMap<ChildKind, Arc<dyn Kin>>,
     pods: Arc<Cache<Pod>>,
-    unsynced: Arc<Sender<usize>>,
+    listing: Listing,
 }
 
 /// A watch that feeds a cache until it is dropped.
@@ -51,20 +51,25 @@ impl<K: Served> Caches<K> {
             some => BTreeSet::from_iter(some).into_iter().cloned().map(Scope::Namespace).collect(),
         };
         let objects = Arc::new(Cache::grouped(&scopes, |object: &K::Object| object.meta().uid.as_ref()));
-        let unsynced = Arc::new(Sender::new(0));
-        let mut plan =
-            Plan::<K> { client, scopes, objects, queue: queue.clone(), unsynced, families: BTreeMap::new(), watches: Vec::new() };
+        let mut kinds = Count(0);
+        K::child_types(&mut kinds);
+        // Objects and pods; of each type of children ours, and those of others.
+        let listing = Listing::of(&scopes, 2 + 2 * kinds.0);
+        let mut plan = Plan::<K> { client, scopes, objects, queue: queue.clone(), listing, families: BTreeMap::new(), watches: Vec::new() };
         plan.watch_objects(gone);
         let pods = plan.watch_pods();
         K::child_types(&mut plan);
-        plan.unsynced.send_replace(plan.watches.len());
-        (Caches { objects: plan.objects, families: plan.families, pods, unsynced: plan.unsynced }, plan.watches)
+        (Caches { objects: plan.objects, families: plan.families, pods, listing: plan.listing }, plan.watches)
     }
 
-    /// Returns when every watch has listed everything once.
+    /// Returns when every watch has listed everything once, but where nobody may list.
     pub async fn synced(&self) {
-        // The sender is in `self`, so the channel is open for as long as this borrow.
-        let _ = self.unsynced.subscribe().wait_for(|count| *count == 0).await;
+        self.listing.synced().await;
+    }
+
+    /// Has everything been listed that stands in this namespace?
+    pub fn cover(&self, namespace: &str) -> bool {
+        self.listing.covers(namespace)
     }
 
     /// The caches of one type of children.
@@ -117,13 +122,22 @@ fn wanted_by<K: Served>(child: &impl Resource) -> impl Iterator<Item = Key> {
     K::wanted_by(&name).into_iter().map(move |name| Key { namespace: namespace.clone(), name })
 }
 
+/// How many types of children a kind has.
+struct Count(usize);
+
+impl ChildVisitor for Count {
+    fn child<T: Child>(&mut self) {
+        self.0 += 1;
+    }
+}
+
 /// Caches and watches in the making.
 struct Plan<K: Served> {
     client: Client,
     scopes: Vec<Scope>,
     objects: Arc<Cache<K::Object>>,
     queue: Arc<Queue>,
-    unsynced: Arc<Sender<usize>>,
+    listing: Listing,
     families: BTreeMap<ChildKind, Arc<dyn Kin>>,
     watches: Vec<Watch>,
 }
@@ -172,7 +186,7 @@ impl<K: Served> Plan<K> {
         tell: impl Fn(&T, Change) + Clone + Send + Sync + 'static,
     ) {
         for scope in &self.scopes {
-            let feed = watch::feed(cache.clone(), scope.clone(), events(scope), strip, tell.clone(), self.unsynced.clone());
+            let feed = watch::feed(cache.clone(), scope.clone(), events(scope), strip, tell.clone(), self.listing.clone());
             self.watches.push(feed.boxed());
         }
     }

@@ -35,6 +35,9 @@ pub enum Unanswered {
     /// The answer is not what was asked for.
     #[error("the API server's answer cannot be read")]
     Unreadable,
+    /// What would be stored has no managedFields.
+    #[error("nobody converts between versions now: a write would empty the object's managedFields")]
+    Forgetful,
     /// The answer did not come in time.
     #[error("no answer from the API server within {} s", LIMIT.as_secs())]
     Late(#[from] tokio::time::error::Elapsed),

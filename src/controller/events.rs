@@ -67,9 +67,7 @@ async fn tell_volumes<K: Served>(client: &Client, instance: &str, object: &K::Ob
     let (kind, name, namespace) = (K::Object::kind(&()), object.name_any(), object.namespace().unwrap_or_default());
     let (uid, volumes) = (object.uid().unwrap_or_default(), listed(claims.iter().cloned()));
     tracing::warn!(%kind, namespace, name, uid, volumes, "the namespace goes, and these volumes with it");
-    for claim in claims {
-        telemetry::volume_goes(&namespace, claim);
-    }
+    telemetry::volumes_go(&kind, claims.len());
     let note = format!("{kind} {name} is let go with the namespace, and its volumes with it: {volumes}");
     let regarding = ObjectReference {
         api_version: Some("v1".to_owned()),

@@ -9,6 +9,7 @@
 pub mod access;
 pub mod alone;
 pub mod backoff;
+mod bereft;
 pub mod cache;
 pub mod caches;
 pub mod calls;
@@ -19,10 +20,12 @@ pub mod events;
 pub mod family;
 mod first;
 pub mod lease;
+pub mod listing;
 pub mod live;
 pub mod memory;
 pub mod observe;
 pub mod pace;
+mod patched;
 pub mod perform;
 pub mod queue;
 pub mod read;
@@ -143,6 +146,9 @@ impl<K: Served> Controller<K> {
     /// Looks at objects from `leading` on, once everything is listed, until `stop`; then ends the looks that run, and returns.
     pub async fn run(self, leading: impl Future<Output = ()> + Send + 'static, stop: impl Future<Output = ()> + Send + 'static) {
         telemetry::controller(K::PATH, self.concurrency);
+        if K::FINALIZER.is_some() {
+            telemetry::volumes_go(&<K::Object as kube::Resource>::kind(&()), 0);
+        }
         let (objects, queue) = (self.site.caches.objects.store(), self.site.queue.clone());
         let listed = self.objects();
         let ready = async move {

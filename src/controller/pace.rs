@@ -18,6 +18,8 @@ const WORKING: Duration = Duration::from_secs(30);
 const COUNTED: Duration = Duration::from_secs(1);
 /// The wait for the event that shows why a status was outdated.
 pub const OUTDATED: Duration = Duration::from_secs(1);
+/// The wait where something of an object's namespace is not listed yet.
+pub const UNLISTED: Duration = Duration::from_secs(2);
 
 /// How long this decision has to wait: orders soon after the same orders, anything soon after a failure,
 /// mere counts soon after a status. What a person has just said, by a spec or by an answer, is

@@ -9,6 +9,7 @@ use super::cache::version_in;
 use super::calls::{Answer, Unanswered, call, failed_test};
 use super::first::{create, first_applied, stands};
 use super::memory::Awaited;
+use super::patched::patched;
 use super::seize::seize;
 use crate::kinds::Served;
 use crate::kinds::order::{Cascade, ChildRef, Fate, Order, Refusal, Trial};
@@ -188,8 +189,7 @@ async fn own(client: &Client, owner: &Owner, patch: &json_patch::Patch) -> Resul
     let field = PointerBuf::from_tokens(["metadata", "resourceVersion"]);
     let version = PatchOperation::Test(TestOperation { path: field, value: json!(owner.version) });
     let whole = json_patch::Patch(std::iter::once(version).chain(patch.0.iter().cloned()).collect());
-    let answer = call(client, owner.objects.patch(&owner.name, &managed(), &Patch::<()>::Json(whole))).await?;
-    Ok(match answer {
+    Ok(match patched(client, &owner.objects, &owner.name, None, MANAGER, whole).await? {
         Answer::Done { meta, .. } => Outcome::Done(Awaited::Object(version_in(&meta))),
         Answer::Refused(status) if outdated(&status) => Outcome::Outdated,
         Answer::Refused(status) => Outcome::Refused(Refusal { child: None, words: words(&status), fate: Fate::Refused }),

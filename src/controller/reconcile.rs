@@ -1,12 +1,13 @@
 //! The loop: observe -> decide -> record -> perform.
 
 use super::backoff::LONGEST;
+use super::bereft;
 use super::cache::Key;
 use super::calls::Unanswered;
 use super::events;
 use super::memory::{Awaited, Memory};
 use super::observe::{self, Moment};
-use super::pace::{OUTDATED, SAFETY, due, generation, held_back};
+use super::pace::{OUTDATED, SAFETY, UNLISTED, due, generation, held_back};
 use super::perform::{Owner, attempt, perform};
 use super::read::readings;
 use super::record::{self, Recorded, record};
@@ -99,10 +100,11 @@ async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, F
     let next = match looked {
         Ok(next) => Ok(Action::requeue(next)),
         Err(cause) => {
-            if let Cause::Record(record::Error::Refused(status)) = &cause
-                && memory.complains(&status.message)
+            if let Cause::Record(error) = &cause
+                && let Some(words) = error.about_the_object()
+                && memory.complains(words)
             {
-                events::complain::<K>(&site.client, &site.instance, &object, &status.message).await;
+                events::complain::<K>(&site.client, &site.instance, &object, words).await;
             }
             Err(Failed { cause, again: memory.backoff.failed(moment.at, generation) })
         }
@@ -114,10 +116,16 @@ async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, F
 /// One look. Returns when the next one is due, should nothing happen before.
 async fn look<K: Served>(site: &Site<K>, object: &K::Object, memory: &mut Memory, moment: Moment) -> Result<Duration, Cause> {
     let namespace = object.namespace().unwrap_or_default();
+    if !site.caches.cover(&namespace) {
+        return Ok(UNLISTED);
+    }
     if let Some(wait) = memory.behind(&site.caches, &namespace, moment.at) {
         return Ok(wait);
     }
-    let readings = readings::<K>(&site.client, object).await.map_err(Cause::Reading)?;
+    let readings = match readings::<K>(&site.client, object).await {
+        Ok(readings) => readings,
+        Err(fault) => return bereft::let_go(site, object, fault).await.map_err(Cause::Reading),
+    };
     // Read only now: what was read while something was awaited may be older than what has arrived since.
     let Some(object) = site.caches.objects.get(&Key::of(object)).filter(|now| now.uid() == object.uid()) else { return Ok(SAFETY) };
     let object = object.as_ref();

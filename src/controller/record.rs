@@ -2,6 +2,7 @@
 
 use super::cache::version_in;
 use super::calls::{Answer, Unanswered, call, failed_test};
+use super::patched::patched;
 use crate::kinds::order::patch_of;
 use crate::kinds::status::CONDITIONS;
 use crate::kinds::{Decision, Served};
@@ -41,6 +42,17 @@ pub enum Error {
     Unanswered(#[from] Unanswered),
 }
 
+impl Error {
+    /// What to tell of the object, where it is the object itself that the API server cannot take in. What it says of its own
+    /// troubles, of rights or of a webhook that cannot be called is nothing to mend there.
+    pub fn about_the_object(&self) -> Option<&str> {
+        const ELSEWHERE: [&str; 5] = ["webhook", "etcdserver", "timeout", "timed out", "deadline exceeded"];
+        let Error::Refused(status) = self else { return None };
+        let passes = [401, 403, 429, 503, 504].contains(&status.code) || ELSEWHERE.iter().any(|word| status.message.contains(word));
+        (!passes).then_some(&status.message)
+    }
+}
+
 /// Stores the decision's status over the very version of `observed` that it was decided on.
 ///
 /// # Errors
@@ -66,9 +78,7 @@ pub async fn record<K: Served>(client: &Client, observed: &K::Object, decision: 
         return recorded(applied);
     }
     // What somebody else wrote into the status stays where an apply leaves it out, so all of ours is replaced.
-    let whole = Patch::<()>::Json(replaced(observed, status, others));
-    let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
-    recorded(call(client, objects.patch_subresource("status", &name, &params, &whole)).await?)
+    recorded(patched(client, &objects, &name, Some("status"), MANAGER, replaced(observed, status, others)).await?)
 }
 
 fn recorded(answer: Answer) -> Result<Recorded, Error> {

@@ -3,6 +3,7 @@
 //!
 //! Where children have an owner reference the garbage collector does this; those that outlive `--cascade=foreground` have none.
 
+use super::bereft::is_ending;
 use super::caches::{Caches, INSTANCE};
 use super::calls::{Unanswered, fetch};
 use super::events;
@@ -13,10 +14,9 @@ use crate::kinds::apply::removal;
 use crate::kinds::children::{ChildVisitor, controller};
 use crate::kinds::order::{Child, Order};
 use crate::kinds::prose::listed;
-use k8s_openapi::api::core::v1::Namespace;
-use kube::api::{GetParams, ListParams};
+use kube::api::ListParams;
 use kube::core::{ObjectList, PartialObjectMeta, Request};
-use kube::{Client, Resource, ResourceExt};
+use kube::{Resource, ResourceExt};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,7 +101,8 @@ async fn sweep<K: Served>(site: &Site<K>, gone: &Gone, rest: Rest) -> Result<(),
     let standing = fetch::<ObjectList<PartialObjectMeta>>(&site.client, objects.list_metadata(&ListParams::default())).await?;
     // Where nothing is told of the kind, nothing is known.
     let stands = standing.is_none_or(|objects| objects.items.iter().any(|object| object.uid().as_ref() == Some(&gone.uid)));
-    if stands || is_ending(&site.client, &gone.namespace).await? {
+    // With a namespace everything in it goes, and the finalizer was taken off by the operator itself.
+    if stands || is_ending(&site.client, &gone.namespace).await?.unwrap_or(true) {
         return Ok(());
     }
     let Rest { name, serving, kept } = rest;
@@ -111,11 +112,4 @@ async fn sweep<K: Served>(site: &Site<K>, gone: &Gone, rest: Rest) -> Result<(),
     let kept = listed(kept.into_iter().chain(["Secrets and ConfigMaps".to_owned()]));
     events::tell_sweep::<K>(&site.client, &site.instance, &owner, &removed, &kept).await;
     performed.failure.map_or(Ok(()), Err)
-}
-
-/// Does the namespace go? Then everything in it does, and its finalizer was taken off by the operator itself.
-async fn is_ending(client: &Client, namespace: &str) -> Result<bool, Unanswered> {
-    let namespaces = Request::new(Namespace::url_path(&(), None));
-    let read = fetch::<PartialObjectMeta>(client, namespaces.get_metadata(namespace, &GetParams::default())).await?;
-    Ok(read.is_none_or(|namespace| namespace.metadata.deletion_timestamp.is_some()))
 }

@@ -1,6 +1,7 @@
 //! Watches feed caches. What nobody reads is dropped on the way in.
 
 use super::cache::{Cache, Change, Scope};
+use super::listing::Listing;
 use crate::kinds::rendered::OWNER_UID;
 use crate::kinds::{Served, read};
 use futures::{Stream, StreamExt};
@@ -13,7 +14,6 @@ use std::fmt::Debug;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch::Sender;
 use tracing::{debug, warn};
 
 /// The wait after the first failure of a watch.
@@ -41,14 +41,14 @@ pub fn events<T: Watched>(client: &Client, scope: &Scope, labels: &str) -> impl 
     watcher(api, watcher::Config { label_selector, ..watcher::Config::default() })
 }
 
-/// Feeds `cache` from `events`, for ever; `unsynced` counts down once, when everything is listed.
+/// Feeds `cache` from `events`, for ever; `listing` is told once, when everything is listed.
 pub async fn feed<T: Watched>(
     cache: Arc<Cache<T>>,
     scope: Scope,
     events: impl Stream<Item = watcher::Result<Event<T>>> + Send,
     strip: fn(&mut T),
     tell: impl Fn(&T, Change) + Send + Sync,
-    unsynced: Arc<Sender<usize>>,
+    listing: Listing,
 ) {
     let mut events = pin!(events);
     let mut wait = SHORTEST;
@@ -61,10 +61,11 @@ pub async fn feed<T: Watched>(
                 }
                 if cache.take(&scope, event.modify(strip), &tell) {
                     debug!(kind = %T::kind(&()), ?scope, "listed");
-                    unsynced.send_modify(|count| *count = count.saturating_sub(1));
+                    listing.listed(&scope);
                 }
             }
             Err(error) => {
+                listing.failed(&scope, &error);
                 warn!(kind = %T::kind(&()), ?scope, %error, ?wait, "a watch failed and is tried again");
                 tokio::time::sleep(wait).await;
                 wait = LONGEST.min(wait * 2);

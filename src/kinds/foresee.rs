@@ -49,7 +49,7 @@ fn held_by<K: Served>(review: &Review<'_, K>, stays: bool) -> Option<String> {
         return Some(format!("held while paused; to resume: kubectl annotate {}/{name} -n {namespace} {PAUSED}-", K::SHORT));
     }
     review.asked().filter(|_| stays).map(|question| {
-        let ends = format!("{}, or answer {}", question.reason.remedy(), question.legal());
+        let ends = format!("{}, or answer {}", question.remedy(), question.legal());
         format!("held while {} asks, since a count alone closes no question. {ends}", question.reason.word())
     })
 }

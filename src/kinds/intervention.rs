@@ -128,7 +128,16 @@ impl Intervention {
     pub fn summary(&self) -> String {
         let message: String = self.message.chars().take(700).collect();
         let message = message.trim_end_matches('.');
-        format!("{message}. {}, or annotate {ANSWER}={}", self.reason.remedy(), self.legal().replace(", ", " or "))
+        format!("{message}. {}, or annotate {ANSWER}={}", self.remedy(), self.legal().replace(", ", " or "))
+    }
+
+    /// What a person can do about it, besides answering. What may hold data is nothing to be deleted.
+    pub fn remedy(&self) -> &'static str {
+        let holds = |subject: &Subject| ["PersistentVolumeClaim", "Secret"].contains(&subject.kind.as_str());
+        if self.reason == Reason::ChildConflict && self.subjects.iter().any(holds) {
+            return "It may belong to data that was kept: do not delete it before that is safe; or create this object under another name";
+        }
+        self.reason.remedy()
     }
 
     /// The legal values of the answer annotation, for a refusal.

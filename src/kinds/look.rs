@@ -207,7 +207,7 @@ impl<'a, K: Compared> Look<'a, K> {
             }
             About::Pods => self.settled || self.as_ordered().is_some_and(|ordered| ordered.settled),
             About::Protection => !is_set(&self.seen.object, PROTECTED),
-            About::Fields | About::Data => false,
+            About::Fields | About::Work | About::Data => false,
         }
     }
 }

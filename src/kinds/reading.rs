@@ -87,9 +87,10 @@ impl ReadKind {
             ReadKind::StorageClass => "storageclasses",
         }
     }
-    /// Is the right to read one granted for the whole cluster only? That for a namespace can be granted inside of it.
+    /// Is the right to read one granted for the whole cluster only? What is granted inside of a namespace goes with it, and
+    /// that it goes is to be read then.
     pub fn is_the_clusters(self) -> bool {
-        self == ReadKind::StorageClass
+        matches!(self, ReadKind::StorageClass | ReadKind::Namespace)
     }
     /// The kind that is read, where children of this kind are.
     fn of(child: ChildKind) -> Option<Self> {

@@ -17,6 +17,8 @@ pub enum About {
     Pods,
     /// Protection: it ends when that is taken off.
     Protection,
+    /// A Job that takes as long as there is data: it ends when that ends well after all.
+    Work,
     /// Something of the kind's own: it does not end by itself.
     Data,
 }
@@ -123,10 +125,10 @@ reasons! {
     }
     /// The Job that brings a backup back has failed.
     RestoreFailed {
-        about: About::Data,
+        about: About::Work,
         answers: &[Verb::Retry],
-        says: "the backup could not be brought back",
-        meaning: "The Job that brings the data back from a backup has failed",
+        says: "the backup was not brought back",
+        meaning: "The Job that brings the data back from a backup has failed, or took too long",
         remedy: "Name another backup in spec.restoreFrom",
         not_done: "the backup was only read; nobody was let in to data that is half restored",
     }
@@ -177,9 +179,9 @@ reasons! {
     }
     /// The last dump before the deletion has failed.
     SnapshotFailed {
-        about: About::Data,
+        about: About::Work,
         answers: &[Verb::Retry, Verb::KeepVolumes, Verb::SkipSnapshot],
-        says: "the last dump could not be taken",
+        says: "the last dump was not taken",
         meaning: "The Job that takes the last dump before the deletion has failed, or took too long",
         remedy: "Mend what the Job says",
         not_done: "nothing was removed; the servers still serve",
@@ -233,6 +235,7 @@ impl Reason {
             About::Fields => "at no time: who fights is not seen, and may come back",
             About::Pods => "when every pod that was ordered is ready; a count that was changed meanwhile follows then",
             About::Protection => "when the protection is taken off",
+            About::Work => "when its Job, which goes on, ends well after all",
             About::Data => "at no time",
         }
     }

@@ -96,7 +96,7 @@ fn asking<K: Compared>(question: &Intervention, look: &Look<'_, K>) -> String {
     let taken = format!("{reason}: {} {} is not ours", child.kind.name(), child.name);
     let adopt = question.answers.iter().find(|offer| offer.verb == Verb::Adopt.word());
     let adopt = adopt.map(|_| format!("; delete it, or annotate {ANSWER}={}-{}", Verb::Adopt.word(), question.id));
-    let others: &[&str] = if child.kind == ChildKind::PersistentVolumeClaim {
+    let others: &[&str] = if [ChildKind::PersistentVolumeClaim, ChildKind::Secret].contains(&child.kind) {
         &[" and may hold data: restore it, or use another name", "; use another name"]
     } else {
         &["; delete it, or use another name"]

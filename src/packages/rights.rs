@@ -31,8 +31,8 @@ fn named(mut rule: Value, names: &[String]) -> Value {
     rule
 }
 
-/// What the operator may do everywhere, whatever it watches: keep its own two bundles, see that it is alone, and ask who may
-/// answer at the risk of data.
+/// What the operator may do everywhere, whatever it watches: keep its own two bundles, see that it is alone, ask who may answer
+/// at the risk of data, and let go what goes with its namespace, where what was granted inside of that is gone already.
 fn cluster_role() -> Value {
     let names: Vec<String> =
         manifests::definitions().iter().filter_map(|definition| Some(definition["metadata"]["name"].as_str()?.to_owned())).collect();
@@ -43,7 +43,7 @@ fn cluster_role() -> Value {
         rule(&["apps"], &["deployments"], &["list"]),
         rule(&["authorization.k8s.io"], &["subjectaccessreviews"], &["create"]),
     ];
-    let rules: Vec<Value> = rules.into_iter().chain(readings(true)).collect();
+    let rules: Vec<Value> = rules.into_iter().chain(readings(true)).chain(letting_go()).collect();
     role_of("ClusterRole", NAME, &rules)
 }
 
@@ -97,14 +97,22 @@ fn readings(the_clusters: bool) -> Vec<Value> {
     rules.map(|(kind, verbs)| rule(&[kind.group()], &[kind.plural()], &Vec::from_iter(verbs))).collect()
 }
 
-/// Of its kinds the operator writes the status, and the finalizer where a kind has one; `finalizers` is what owner references
-/// need.
+/// Of objects of a kind that has a finalizer, the operator writes that.
+fn letting_go() -> Vec<Value> {
+    let rules = of_each!(K: Option<Value> => {
+        let spec = K::definition().spec;
+        K::FINALIZER.map(|_| rule(&[&spec.group], &[&spec.names.plural], &["patch"]))
+    });
+    rules.into_iter().flatten().collect()
+}
+
+/// Of its kinds the operator writes the status; `finalizers` is what owner references need.
 fn kinds() -> Vec<Value> {
     let rules = of_each!(K: [Value; 3] => {
         let spec = K::definition().spec;
         let (group, plural) = (spec.group.as_str(), spec.names.plural);
         [
-            rule(&[group], &[&plural], if K::FINALIZER.is_some() { &["get", "list", "watch", "patch"] } else { &["get", "list", "watch"] }),
+            rule(&[group], &[&plural], &["get", "list", "watch"]),
             rule(&[group], &[&format!("{plural}/status")], &["patch"]),
             rule(&[group], &[&format!("{plural}/finalizers")], &["update"]),
         ]

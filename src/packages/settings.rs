@@ -36,6 +36,8 @@ pub(super) fn schema(setting: &Described) -> Value {
         "KIND.STATE=DURATION" => json!({ "type": "array", "items": spelled(&deadline()) }),
         _ if setting.many => json!({ "type": "array", "items": text }),
         "DURATION" => spelled(&format!("^{}$", duration("h|m|s|ms"))),
+        // Whole seconds, and at most ten minutes.
+        "TERM" => spelled("^(([1-9]|[1-9][0-9]|[1-5][0-9][0-9]|600)s|([1-9]|10)m|[1-9]m ?([1-9]|[1-5][0-9])s)$"),
         "DELAY" => spelled(&delay()),
         "IMAGE" => spelled(image::PATTERN),
         "PREFIX" => spelled(image::PREFIX),
@@ -50,7 +52,7 @@ pub(super) fn schema(setting: &Described) -> Value {
 
 /// A duration in these units that is not none: 90s, 1h30m, 1.5s.
 fn duration(units: &str) -> String {
-    format!(r"([1-9][0-9]*(\.[0-9]+)?({units}) ?)+")
+    format!(r"(([1-9][0-9]*(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*)({units}) ?)+")
 }
 
 /// A second is the shortest deadline, so it is the smallest unit.

@@ -12,7 +12,7 @@ pub mod table;
 
 pub use record::{
     Ended, Look, Webhook, certificate_expiry, certificate_mismatch, connection_refused, controller, leader, queued, refusal, transition,
-    volume_goes,
+    volumes_go,
 };
 
 use crate::config::LogFormat;
@@ -101,7 +101,7 @@ mod tests {
     async fn count_everything() {
         transition("One", "Creating", "Ready");
         refusal("One", "unsupported");
-        volume_goes("shop", "data-db-0");
+        volumes_go("Kind", 1);
         leader("lease", true);
         certificate_expiry("leaf", 1000);
         certificate_mismatch(true);

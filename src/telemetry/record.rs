@@ -12,9 +12,9 @@ pub fn transition(kind: &str, from: &str, to: &str) {
     metrics().transitions.with([kind, from, to]).inc();
 }
 
-/// Counts a volume that goes with its namespace.
-pub fn volume_goes(namespace: &str, claim: &str) {
-    metrics().volumes_gone.with([namespace, claim]).inc();
+/// Counts so many volumes that go with their namespace; none at first, so that the first one is seen as one more.
+pub fn volumes_go(kind: &str, count: usize) {
+    metrics().volumes_gone.with([kind]).inc_by(u64::try_from(count).unwrap_or(u64::MAX));
 }
 
 /// Counts a connection that was not accepted.

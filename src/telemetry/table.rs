@@ -59,8 +59,8 @@ table! {
         "1 where a condition that only objects of its kind have holds, 0 where it does not; the page of the kind's states names them";
     transitions: Counters<3> = "pointsman_transitions_total" ["kind", "from", "to"]
         "Moves that were stored";
-    volumes_gone: Counters<2> = "pointsman_volumes_gone_total" ["namespace", "claim"]
-        "Volumes that went with their namespace while an object of ours held data in them: counted once for each, when the object is let go";
+    volumes_gone: Counters<1> = "pointsman_volumes_gone_total" ["kind"]
+        "Volumes that went with their namespace while an object of ours held data in them; the Event and the log name them";
     refusals: Counters<2> = "pointsman_admission_refusals_total" ["kind", "reason"]
         "Fields in writes that the webhook refused; the reason is unsupported, busy or invalid";
     connections_refused: Counter = "pointsman_webhook_connections_refused_total" []

@@ -4,14 +4,18 @@ use super::{Definition, Found, Object, Part};
 use crate::kinds::annotations::{PREFIX, PROTECTED, is_set};
 use crate::kinds::rendered::MANAGED_BY;
 use crate::packages::{monitoring, objects};
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
+use k8s_openapi::api::core::v1::{ConfigMap, PersistentVolumeClaim, Pod, Secret};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::core::PartialObjectMeta;
 use kube::error::DiscoveryError;
-use kube::{Client, Error, ResourceExt, discovery};
+use kube::{Client, Error, Resource, ResourceExt, discovery};
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
 /// On everything that was installed.
 const OURS: &str = "app.kubernetes.io/name=pointsman,app.kubernetes.io/part-of=pointsman";
@@ -86,18 +90,32 @@ fn part(resource: &ApiResource, object: &impl ResourceExt) -> Part {
     }
 }
 
-/// What would go with a namespace and is not the installation's: claims, whose data nobody brings back, and pods. Those that
-/// run for an object of ours go or stay with it.
+/// Every namespace has it, by the cluster's own hand.
+const EVERYWHERE: [&str; 2] = ["kube-root-ca.crt", "openshift-service-ca.crt"];
+
+/// What would go with a namespace and is not the installation's: claims, whose data nobody brings back, and what others have put
+/// there. Pods that run for an object of ours go or stay with it.
 pub(super) async fn others(client: &Client, namespace: &str) -> Result<Vec<String>, String> {
-    let unlisted = |what: &str, fault: &Error| format!("cannot list {what} in namespace {namespace}: {fault}");
-    let all = ListParams::default();
-    let claims = Api::<PersistentVolumeClaim>::namespaced(client.clone(), namespace).list_metadata(&all).await;
-    let claims = claims.map_err(|fault| unlisted("persistentvolumeclaims", &fault))?.items;
-    let pods = Api::<Pod>::namespaced(client.clone(), namespace).list_metadata(&all).await;
-    let pods = pods.map_err(|fault| unlisted("pods", &fault))?.items;
-    let strangers = pods.iter().filter(|pod| !is_ours(pod.labels()));
-    let claims = claims.iter().map(|claim| format!("PersistentVolumeClaim {}", claim.name_any()));
-    Ok(claims.chain(strangers.map(|pod| format!("Pod {}", pod.name_any()))).collect())
+    let all = |_: &BTreeMap<String, String>| true;
+    let others = |labels: &BTreeMap<String, String>| !is_ours(labels);
+    let mut found = standing::<PersistentVolumeClaim>(client, namespace, all).await?;
+    found.extend(standing::<Pod>(client, namespace, others).await?);
+    found.extend(standing::<Deployment>(client, namespace, others).await?);
+    found.extend(standing::<StatefulSet>(client, namespace, others).await?);
+    found.extend(standing::<Secret>(client, namespace, others).await?);
+    found.extend(standing::<ConfigMap>(client, namespace, others).await?);
+    Ok(found)
+}
+
+/// Objects of one type with such labels.
+async fn standing<T>(client: &Client, namespace: &str, counts: fn(&BTreeMap<String, String>) -> bool) -> Result<Vec<String>, String>
+where
+    T: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + DeserializeOwned + Debug,
+{
+    let listed = Api::<T>::namespaced(client.clone(), namespace).list_metadata(&ListParams::default()).await;
+    let listed = listed.map_err(|fault| format!("cannot list {} in namespace {namespace}: {fault}", T::plural(&())))?;
+    let counted = listed.items.iter().filter(|one| counts(one.labels()) && !EVERYWHERE.contains(&one.name_any().as_str()));
+    Ok(counted.map(|one| format!("{} {}", T::kind(&()), one.name_any())).collect())
 }
 
 fn is_ours(labels: &BTreeMap<String, String>) -> bool {

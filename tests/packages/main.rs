@@ -152,13 +152,16 @@ fn watched_namespaces_are_the_only_ones_with_rights() {
         "RoleBinding shop/pointsman-watched",
     ];
     assert_eq!(bindings, expected);
-    // What is bound everywhere keeps its own bundles, reads the names of Deployments and how volumes are made, and writes nothing of a user's.
+    // What is bound everywhere keeps its own bundles, reads the names of Deployments and how volumes are made, and lets go of
+    // what goes with its namespace.
     let everywhere = narrow["ClusterRole /pointsman"]["rules"].as_array().expect("rules");
     let unnamed: Vec<&Value> = everywhere.iter().filter(|rule| rule["resourceNames"].is_null()).collect();
     let expected = [
         json!({ "apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["list"] }),
         json!({ "apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"] }),
+        json!({ "apiGroups": [""], "resources": ["namespaces"], "verbs": ["get"] }),
         json!({ "apiGroups": ["storage.k8s.io"], "resources": ["storageclasses"], "verbs": ["list"] }),
+        json!({ "apiGroups": ["stable.imaginedata.com"], "resources": ["databases"], "verbs": ["patch"] }),
     ];
     assert_eq!(unnamed, expected.each_ref());
     let page = read("docs/installing.md");

@@ -79,7 +79,7 @@ fn settings() -> Vec<(String, Value, String, String)> {
             "COUNT" => (json!(65_535), "65535"),
             "RATE" => (json!(0.5), "0.5"),
             "BOOL" => (json!(false), "false"),
-            "DURATION" => (json!("1m30s"), "1m30s"),
+            "DURATION" | "TERM" => (json!("1m30s"), "1m30s"),
             "DELAY" => (json!("1.5s"), "1.5s"),
             "LEVEL" => (json!("info,kube=debug,a[\"{{b}}\"]"), "info,kube=debug,a[\"{{b}}\"]"),
             "PREFIX" => (json!("mirror.example.com/hub"), "mirror.example.com/hub"),

@@ -132,6 +132,9 @@ fn a_restore_goes_by_another_name_and_a_half_one_is_begun_anew() {
         .program("pg_restore", "/pointsman/programs/pg_restore \"$@\" --schema-only && echo 'error: the node went away' >&2; exit 1")
         .fails("FAILED");
     assert_eq!(restored.sql("SELECT count(*) FROM pg_database WHERE datname = 'shop'"), "1");
+    // What somebody wrote into it would be lost with it.
+    let reader = target.client("reader", "read;er", "shop").args(["-c", "SELECT 1"]).output().expect("psql");
+    assert!(String::from_utf8_lossy(&reader.stderr).contains("not permitted to log in"), "{reader:?}");
     restore().done();
     assert_eq!(
         restored.sql("SELECT string_agg(datname, ' ' ORDER BY datname) FROM pg_database WHERE NOT datistemplate"),

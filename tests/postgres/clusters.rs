@@ -216,6 +216,31 @@ fn a_replica_whose_log_is_gone_is_cloned_anew() {
     assert!(replica.log().contains("clones"), "{}", replica.log());
 }
 
+/// A clone that did not come to its end takes nothing from the next one: the old files are known for a follower's.
+#[test]
+fn an_old_primary_whose_clone_was_interrupted_is_cloned_again() {
+    let world = World::new();
+    world.configure("wal_keep_size = 0");
+    let first = world.primary();
+    ledger(&first, 10);
+    let second = world.serve(1);
+    world.topology(&[("primary", "")]);
+    first.stop();
+    world.topology(&[("primary", "1"), ("epoch", "2")]);
+    second.stop();
+    world.point_service(1);
+    let second = world.serve(1);
+    for id in 11..15 {
+        second.sql(&format!("INSERT INTO ledger VALUES ({id}); SELECT pg_switch_wal()"));
+    }
+    second.sql("CHECKPOINT; CHECKPOINT");
+    let first = world.start(0);
+    wait_for("it clones", || if first.log().contains("clones the primary") { Ok(()) } else { Err(first.log()) });
+    first.kill();
+    let first = world.serve(0);
+    count_on(&first, "14");
+}
+
 #[test]
 fn a_replica_never_has_less_than_the_primary_had() {
     let world = World::new();

@@ -155,12 +155,18 @@ fn stored(write: &Write) -> (u16, Value) {
     // A patch of JSON says nothing of the object that it makes.
     let mut object = if write.body.is_object() { write.body.clone() } else { json!({}) };
     object["metadata"]["resourceVersion"] = json!("1000");
+    object["metadata"]["managedFields"] = json!([{ "manager": "somebody" }]);
     let created = write.method == Method::POST || write.query.contains("fieldManager=pointsman&") && object["metadata"]["uid"].is_null();
     (if created { 201 } else { 200 }, object)
 }
 
 fn response(code: u16, body: &Value) -> Response<Body> {
     Response::builder().status(code).body(Body::from(body.to_string().into_bytes())).unwrap()
+}
+
+/// What the API server makes of a json-patch of an object with an entry of a version that nobody converts.
+pub fn forgotten(write: &Write) -> Option<(u16, Value)> {
+    write.body.is_array().then(|| (200, json!({ "metadata": { "resourceVersion": "1000" } })))
 }
 
 /// A refusal of a value that is not legal: it names the field.

@@ -1,5 +1,6 @@
 //! Observation -> the facts that are true of it.
 
+use super::closing;
 use super::ending::{self, Fate};
 use super::ground::is_smaller;
 use super::members::Members;
@@ -10,7 +11,7 @@ use super::siblings::Children;
 use super::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::words::{Event, Phase};
 use super::work::{self, Progress};
-use super::{Database, learning, readers, upkeep, v1};
+use super::{Database, learning, outcome, readers, upkeep, v1};
 use crate::kinds::Observation;
 use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::children::Slot;
@@ -32,7 +33,7 @@ pub fn events(seen: &Observation<Database>) -> BTreeSet<Event> {
 }
 
 /// Is it so?
-type Fact = fn(&Scene<'_>) -> bool;
+pub(super) type Fact = fn(&Scene<'_>) -> bool;
 
 /// When each event is a fact, in the events' own order.
 const FACTS: [(Event, Fact); Event::ALL.len()] = [
@@ -58,13 +59,13 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::AdoptAnswered, |scene| is_answered(scene, Verb::Adopt)),
     (Event::YieldAnswered, |scene| is_answered(scene, Verb::Yield)),
     (Event::RetryAnswered, |scene| is_answered(scene, Verb::Retry)),
-    (Event::ObstacleGone, |scene| scene.question.is_some_and(|question| scene.look.obstacle_gone(question.reason))),
+    (Event::ObstacleGone, closing::is_obstacle_gone),
     (Event::DowngradeFound, |scene| majors(scene).is_some_and(|(data, image)| image < data)),
     (Event::MajorFound, |scene| majors(scene).is_some_and(|(data, image)| image > data)),
     (Event::Unprobed, |scene| is_unprobed(scene)),
     (Event::StorageFixed, |scene| small_claims(scene).any(|claim| is_fixed(claim, &scene.look.children))),
-    (Event::StorageGrown, |scene| small_claims(scene).next().is_some()),
-    (Event::StorageExpanded, |scene| small_claims(scene).next().is_none()),
+    (Event::StorageGrown, |scene| is_to_grow(scene)),
+    (Event::StorageExpanded, |scene| !is_to_grow(scene)),
     (Event::SpecRefused, |scene| scene.look.refused()),
     (Event::NothingRefused, |scene| !scene.look.refused()),
     (Event::JobFailed, |scene| job(scene) == Some(Event::JobFailed)),
@@ -155,8 +156,14 @@ pub fn majors(scene: &Scene<'_>) -> Option<(u32, u32)> {
 }
 
 fn is_unprobed(scene: &Scene<'_>) -> bool {
+    // What was begun of a move is ended first: nobody can write until then.
     let wanted = scene.look.wanted.as_ref().ok().filter(|_| !scene.look.refused());
-    wanted.is_some_and(|wanted| learning::answer(scene.more, wanted).is_none())
+    wanted.is_some_and(|wanted| learning::answer(scene.more, wanted).is_none()) && !scene.members.is_moving()
+}
+
+/// Is a volume to grow? While the primary moves, that waits.
+fn is_to_grow(scene: &Scene<'_>) -> bool {
+    small_claims(scene).next().is_some() && !scene.members.is_moving()
 }
 
 /// Claims of servers that are smaller than the target wants them; those that no server uses may be as they are.
@@ -188,7 +195,7 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
         Progress::Running => None,
         Progress::Failed(_) => Some(Event::JobFailed),
         Progress::Done(line) => {
-            let is_answer = super::outcome::of(scene.look, task.work, &line).is_ok();
+            let is_answer = outcome::of(scene.look, task.work, &line).is_ok();
             Some(if is_answer { Event::JobDone } else { Event::JobFailed })
         }
     }

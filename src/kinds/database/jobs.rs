@@ -25,8 +25,9 @@ pub const ASKED: &str = "pointsman.dev/asked";
 /// The name of the container.
 pub const CONTAINER: &str = "job";
 
-/// Seconds that a backup may take, and that it may begin late.
-const BACKUP_SECONDS: i64 = 6 * 60 * 60;
+/// Seconds that a dump may take, or what brings one back.
+pub const DUMP_SECONDS: i64 = 6 * 60 * 60;
+/// Seconds that a backup may begin late.
 const LATE_SECONDS: i64 = 60 * 60;
 /// Finished backups that stay to be looked at, of each kind.
 const HISTORY: i32 = 3;
@@ -101,7 +102,9 @@ pub fn generation(object: &Object, plan: &Plan, of: &BTreeMap<u32, String>, mark
 
 /// The Job of the last dump. Nothing but the operator removes it: the object's end waits for it.
 pub fn snapshot(object: &Object, plan: &Plan, attempt: &Attempt) -> Rendered {
-    let task = dump(object, plan, "snapshot");
+    let mut task = dump(object, plan, "snapshot");
+    // A backup that is being made is waited for.
+    task.environment.push(variable("POINTSMAN_WAIT", &DUMP_SECONDS.to_string()));
     let (name, labels) = (name(object, Work::Snapshot, attempt), job_labels(object, task.component));
     Rendered::kept::<Job>(object, &name, &labels, body(object, plan, &task, attempt.seconds)).annotated(&asked(plan, &task))
 }
@@ -122,7 +125,7 @@ pub fn backups(object: &Object, plan: &Plan, held: bool) -> Option<Rendered> {
             "startingDeadlineSeconds": LATE_SECONDS,
             "successfulJobsHistoryLimit": HISTORY,
             "failedJobsHistoryLimit": HISTORY,
-            "jobTemplate": { "metadata": { "labels": labels }, "spec": spec(object, plan, &task, BACKUP_SECONDS) },
+            "jobTemplate": { "metadata": { "labels": labels }, "spec": spec(object, plan, &task, DUMP_SECONDS) },
         },
     });
     let name = names::own(&object.name_any());

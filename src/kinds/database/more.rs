@@ -70,6 +70,10 @@ pub struct More {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Taken")]
     pub snapshot: Option<Taken>,
+    /// What was dumped until then counts no more: the object was kept, and its servers took writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Time")]
+    pub written_since: Option<Time>,
     /// How many such dumps were taken: each is written down for itself, since servers may have served after the one before.
     #[serde(skip_serializing_if = "is_zero")]
     pub dumps: u32,

@@ -96,6 +96,11 @@ impl Work {
     /// Every piece of work.
     pub const ALL: [Work; 5] = [Work::Init, Work::Snapshot, Work::Probe, Work::Restore, Work::Generation];
 
+    /// Does it take as long as there is data? One that was begun is waited for, whatever was asked meanwhile.
+    pub fn is_long(self) -> bool {
+        matches!(self, Work::Snapshot | Work::Restore)
+    }
+
     /// What it is called.
     pub fn name(self) -> &'static str {
         match self {

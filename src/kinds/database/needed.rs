@@ -41,13 +41,14 @@ pub fn children(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     orders
 }
 
-/// Where applications connect to, as long as it can still be mended; the password stays.
+/// Where applications connect to, where it is not what it was made; the password stays.
 fn binding(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
     let children = &scene.look.children;
     let (live, credentials) = children.application.ours().zip(children.credentials.as_ref().ok())?;
     let Rendered { child, object } = secrets::application(&scene.look.seen.object, target, credentials);
-    let differs = object["data"] != json!(live.data);
-    (differs && facts::was_never_ready(scene)).then(|| Order::Apply { child, object, uid: live.uid(), whole: false })
+    let stands = json!(live.data);
+    let differs = object["data"].as_object().is_some_and(|ours| ours.iter().any(|(key, value)| stands[key] != *value));
+    differs.then(|| Order::Apply { child, object, uid: live.uid(), whole: false })
 }
 
 /// The passwords: made once, where there was never a server that knows any.

@@ -9,7 +9,7 @@ use super::scene::Scene;
 use super::secrets::{self, Credentials};
 use super::words::Effect;
 use super::work::{self, Progress, Task};
-use super::{Database, ending, facts, needed, readers, upkeep};
+use super::{Database, ending, facts, needed, readers, reload, upkeep};
 use crate::kinds::Observation;
 use crate::kinds::apply::{creation, removal};
 use crate::kinds::children::Slot;
@@ -38,7 +38,7 @@ pub fn of(effect: Effect, seen: &Observation<Database>) -> Vec<Order> {
         Effect::ExpandClaims => target().map(|target| needed::growths(&scene, target)).unwrap_or_default(),
         Effect::ResetPasswords => target().map(|target| or_what_is_missing(&look, passwords(&scene, target))).unwrap_or_default(),
         Effect::SwitchPrimary => target().map(|target| moves(&scene, target)).unwrap_or_default(),
-        Effect::RestartNextPod => renewal(&scene).into_iter().collect(),
+        Effect::RestartNextPod => renewal(&scene),
         Effect::DeleteWaitingPods => tried_afresh(&scene),
         Effect::DeleteWorkloads => ending::workloads(&scene),
         Effect::DeleteVolumes => ending::volumes(&scene),
@@ -62,6 +62,8 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
                 return moves(scene, target);
             }
             orders.extend(needed::primary_service(scene, target).1);
+            // No other dump begins from now on, and one that is being made is waited for.
+            orders.extend(upkeep::schedule(scene, target, true));
         }
     }
     orders.extend(needed::missing_scripts(scene));
@@ -72,14 +74,15 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
     orders
 }
 
-/// The pod whose turn it is to be made anew; where none has to be, the Job that waits until every server has read the settings
-/// that are reloaded.
-fn renewal(scene: &Scene<'_>) -> Option<Order> {
+/// The pod whose turn it is to be made anew; where none has to be, what makes the servers read the settings that are reloaded,
+/// and the Job that waits until every one has.
+fn renewal(scene: &Scene<'_>) -> Vec<Order> {
     if scene.members.outdated().next().is_some() {
-        return scene.members.next_to_restart().and_then(|(ordinal, pod)| spared(scene, ordinal, pod));
+        let next = scene.members.next_to_restart().and_then(|(ordinal, pod)| spared(scene, ordinal, pod));
+        return next.into_iter().collect();
     }
-    let unread = scene.unread().filter(|_| scene.members.primary_is_ready())?;
-    started(work::reading(scene.look, unread.mark)?)
+    let (told, task) = reload::of(scene).unzip();
+    told.into_iter().flatten().chain(task.and_then(started)).collect()
 }
 
 /// What starts a Job: one of its name that was asked something else goes first.
@@ -149,6 +152,8 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         }
         // Without an heir, nobody would take writes; one that does not run cannot end cleanly.
         (Some(primary), _) if !scene.members.is_ready(primary) => Vec::new(),
+        // Nor can one whose volume goes with its pod.
+        (Some(primary), _) if scene.going_claims().any(|(of, _)| of == primary) => Vec::new(),
         (Some(_), _) => heirs().next().map(|_| told_next(told.clone().fenced())).unwrap_or_default(),
         (None, Some(old)) => match (scene.members.pod(old), scene.members.ended(old)) {
             // Where nobody who holds all that it wrote can take over, it is named again, and serves.

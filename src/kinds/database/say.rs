@@ -101,6 +101,7 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
         Phase::Initializing => format!("making role, database and extensions{trouble}"),
         Phase::Ready => format!("{pods} ready; connect with the Secret {}", names::application(&name)),
         Phase::Scaling => format!("scaling to {pods}{trouble}"),
+        Phase::Restarting if scene.members.outdated().next().is_none() => format!("the servers read their settings anew{trouble}"),
         Phase::Restarting => format!("restarting {pods}, one at a time, the primary last{trouble}"),
         Phase::ExpandingStorage => format!("expanding volumes{trouble}"),
         Phase::Degraded => {

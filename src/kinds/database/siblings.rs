@@ -1,11 +1,12 @@
 //! The children as they are seen.
 
-use super::children::workers;
+use super::children::{COMPONENT, workers};
 use super::fields::REPLICAS;
 use super::more::More;
 use super::names::{self, Work};
 use super::secrets::{Credentials, Loss};
 use super::v1::Database as Object;
+use super::work;
 use crate::kinds::children::{Lookup, Place, Siblings, Slot};
 use crate::kinds::intervention::{Subject, id};
 use crate::kinds::reading::Reading;
@@ -14,6 +15,7 @@ use k8s_openapi::api::batch::v1::{CronJob, Job};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, PersistentVolumeClaim, Pod, Secret, Service};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::storage::v1::StorageClass;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
 use std::sync::{Arc, LazyLock};
@@ -51,7 +53,7 @@ pub struct Children {
     pub budget: Slot<PodDisruptionBudget>,
     /// What makes the backups.
     pub schedule: Slot<CronJob>,
-    /// The Jobs of today's attempt.
+    /// The Jobs of today's attempt, and long ones of an earlier attempt that go on.
     pub jobs: Vec<OneJob>,
     /// Those of earlier ones.
     pub earlier: Vec<Arc<Job>>,
@@ -84,10 +86,8 @@ pub fn find(lookup: &impl Lookup, object: &Object) -> Children {
     let schedule: Slot<CronJob> = lookup.slot(&names::own(&name));
     let made = schedule.ours().and_then(ResourceExt::uid).map(|uid| lookup.below::<Job>(&uid)).unwrap_or_default();
     let tombstone = names::tombstone(&name, &object.uid().unwrap_or_default(), remembered(object).dumps);
-    let attempt = attempt(object);
-    let jobs = Work::ALL.into_iter().map(|work| (work, names::job(&name, work, attempt.as_deref())));
-    let todays: Vec<String> = jobs.clone().map(|(_, name)| name).collect();
-    let earlier = lookup.below::<Job>(&object.uid().unwrap_or_default()).into_iter().chain(lookup.all::<Job>());
+    let job_pods = lookup.labelled_pods(&workers(object));
+    let (jobs, earlier) = jobs(lookup, object, &job_pods);
     let (application, internal): (Slot<Secret>, Slot<Secret>) =
         (lookup.slot(&names::application(&name)), lookup.slot(&names::internal(&name)));
     Children {
@@ -105,15 +105,47 @@ pub fn find(lookup: &impl Lookup, object: &Object) -> Children {
         addresses: lookup.slot(&names::pods(&name)),
         servers: lookup.slot(&names::own(&name)),
         budget: lookup.slot(&names::own(&name)),
-        earlier: earlier.filter(|job| !todays.contains(&job.name_any())).collect(),
-        jobs: jobs.map(|(work, name)| OneJob { work, slot: lookup.slot(&name), name }).collect(),
+        jobs,
+        earlier,
         made,
         schedule,
         pods: lookup.pods(),
-        job_pods: lookup.labelled_pods(&workers(object)),
+        job_pods,
         classes: lookup.read_all(),
         namespace: lookup.read(&object.namespace().unwrap_or_default()),
     }
+}
+
+/// The Jobs of today's attempt, and those of earlier ones.
+fn jobs(lookup: &impl Lookup, object: &Object, pods: &[Arc<Pod>]) -> (Vec<OneJob>, Vec<Arc<Job>>) {
+    let (name, attempt) = (object.name_any(), attempt(object));
+    let mut earlier: Vec<Arc<Job>> = lookup.below::<Job>(&object.uid().unwrap_or_default());
+    earlier.extend(lookup.all::<Job>());
+    let job = |work: Work| {
+        let name = names::job(&name, work, attempt.as_deref());
+        let slot = lookup.slot(&name);
+        let begun = || earlier.iter().find(|job| work.is_long() && goes_on(job, work, pods, remembered(object)));
+        match begun().filter(|_| matches!(slot, Slot::Free)) {
+            Some(begun) => OneJob { work, name: begun.name_any(), slot: Slot::Ours(begun.clone()) },
+            None => OneJob { work, name, slot },
+        }
+    };
+    let jobs = Work::ALL.map(job).to_vec();
+    earlier.retain(|job| jobs.iter().all(|one| one.name != job.name_any()));
+    (jobs, earlier)
+}
+
+/// Does a Job of this work, of an earlier attempt, go on, or has it ended well, and nobody has taken note of it yet? One that
+/// only waits is made anew.
+fn goes_on(job: &Job, work: Work, pods: &[Arc<Pod>], more: &More) -> bool {
+    let noted = more.snapshot.as_ref().map(|taken| &taken.time).max(more.written_since.as_ref());
+    let is_news = |ended: &Time| noted.is_none_or(|noted| noted.0 < ended.0);
+    let runs = |pod: &&Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Running");
+    let is_its = |pod: &&Arc<Pod>| pod.labels().get(work::JOB_NAME) == Some(&job.name_any());
+    job.labels().get(COMPONENT).map(String::as_str) == Some(work.name())
+        && job.metadata.deletion_timestamp.is_none()
+        && work::failure(job).is_none()
+        && (work::completion(job).is_some_and(|ended| is_news(&ended)) || pods.iter().filter(is_its).any(|pod| runs(&pod)))
 }
 
 /// The claim of dumps that an earlier object of this name has left may be taken over where the spec itself names it as the

@@ -31,7 +31,10 @@ pub fn consequence(object: &Object, known: &Known<Database>, wanted: &Plan, rais
         1 => "1 pod goes; its volume stays".to_owned(),
         many => format!("{many} pods go; their volumes stay"),
     });
-    let parts: Vec<String> = [lost, older, servers(more, applied, wanted, raised), moves, gone].into_iter().flatten().collect();
+    let servers = servers(more, applied, wanted, raised);
+    let follows = servers.is_none() && !brought_about(object, known, wanted).is_empty();
+    let follows = follows.then(|| "the log of writes grows with the volume, by a reload: nobody is disconnected".to_owned());
+    let parts: Vec<String> = [lost, older, servers, follows, moves, gone].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

@@ -1,6 +1,7 @@
 //! What goes wrong, in the words of those it happens to.
 
 use super::Database;
+use super::children::COMPONENT;
 use super::ground::{granted, is_smaller, wanted};
 use super::scene::Scene;
 use super::secrets::Loss;
@@ -10,7 +11,7 @@ use super::{facts, names, outcome};
 use crate::kinds::children::Slot;
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
-use crate::kinds::pods::{trouble, unready};
+use crate::kinds::pods::{ended_long_ago, trouble, unready};
 use crate::kinds::questions::{drift, quote};
 use crate::kinds::reason::Reason;
 use crate::kinds::status::WaitingFor;
@@ -30,10 +31,9 @@ pub fn waiting_for(look: &Look<'_, Database>) -> Vec<WaitingFor> {
         let (kind, name) = refusal.about(&look.seen.object);
         wait(&kind, name, &refusal.words)
     });
+    let claim = |(name, what): (String, String)| wait("PersistentVolumeClaim", name, &what);
     let pods = pods(look).filter_map(|pod| Some(wait("Pod", pod.name_any(), &trouble(pod)?.what)));
-    let claims = pending(look).map(|claim| wait("PersistentVolumeClaim", claim.name_any(), &unbound(look, claim)));
-    let claims = going(look).into_iter().map(|name| wait("PersistentVolumeClaim", name, GOES)).chain(claims);
-    refused.chain(pods).chain(claims).take(QUOTED).collect()
+    refused.chain(classless(look).map(claim)).chain(pods).chain(waiting_claims(look).map(claim)).take(QUOTED).collect()
 }
 
 /// Everything that was seen to go wrong, for a question of this reason.
@@ -74,9 +74,10 @@ fn seen(look: &Look<'_, Database>) -> Vec<Evidence> {
     let waiting = pods(look).filter_map(|pod| Some(quote("Pod", &pod.name_any(), &trouble(pod)?.words)));
     let silent = pods(look).filter(|pod| trouble(pod).is_none());
     let silent = silent.filter_map(|pod| Some(quote("Pod", &pod.name_any(), &unready(pod)?)));
-    let claims = pending(look).map(|claim| quote("PersistentVolumeClaim", &claim.name_any(), &unbound(look, claim)));
-    let claims = going(look).into_iter().map(|name| quote("PersistentVolumeClaim", &name, GOES)).chain(claims);
-    refused.chain(waiting.chain(silent).chain(claims).take(QUOTED)).chain(drift(look)).collect()
+    let claim = |(name, words): (String, String)| quote("PersistentVolumeClaim", &name, &words);
+    let claims = waiting_claims(look).map(claim);
+    let seen = classless(look).map(claim).chain(waiting).chain(silent).chain(claims).take(QUOTED);
+    refused.chain(seen).chain(drift(look)).collect()
 }
 
 /// What is said of a claim that was told to go while its pod serves.
@@ -86,10 +87,16 @@ fn going(look: &Look<'_, Database>) -> Vec<String> {
     Scene::of(look).going_claims().map(|(_, claim)| claim.name_any()).collect()
 }
 
-/// The pods of servers and of Jobs, but those that have done what they had to do.
+/// The pods of servers and of Jobs, but those that have done what they had to do, or failed at it long ago; nobody waits for
+/// a backup on the schedule.
 fn pods<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = &'a Arc<Pod>> {
     let is_done = |pod: &Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Succeeded");
-    look.children.pods.iter().chain(&look.children.job_pods).filter(move |pod| !is_done(pod))
+    let is_waited_for = |pod: &&Arc<Pod>| {
+        let scheduled = pod.labels().get(COMPONENT).map(String::as_str) == Some("backup");
+        !scheduled && !ended_long_ago(pod, look.seen.now)
+    };
+    let jobs = look.children.job_pods.iter().filter(is_waited_for);
+    look.children.pods.iter().chain(jobs).filter(move |pod| !is_done(pod))
 }
 
 /// Claims without a volume. That of the dumps may have none until the first one is taken, but where it can never have one.
@@ -110,9 +117,17 @@ pub fn missing_class<'a>(look: &Look<'_, Database>, claim: &'a PersistentVolumeC
     classes.iter().all(|class| class.name_any() != *named).then_some(named)
 }
 
-fn unbound(look: &Look<'_, Database>, claim: &PersistentVolumeClaim) -> String {
-    let missing = missing_class(look, claim).map(|class| format!("it has no volume, and no StorageClass is called {class}"));
-    missing.unwrap_or_else(|| "it has no volume yet".to_owned())
+/// Claims that can have no volume, with why: pods wait for them, and do not say it so well.
+fn classless<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = (String, String)> + 'a {
+    let words = |class: &String| format!("it has no volume, and no StorageClass is called {class}");
+    pending(look).filter_map(move |claim| Some((claim.name_any(), words(missing_class(look, claim)?))))
+}
+
+/// Other claims that go, or have no volume.
+fn waiting_claims<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = (String, String)> + 'a {
+    let waiting = pending(look).filter(|claim| missing_class(look, claim).is_none());
+    let waiting = waiting.map(|claim| (claim.name_any(), "it has no volume yet".to_owned()));
+    going(look).into_iter().map(|name| (name, GOES.to_owned())).chain(waiting)
 }
 
 fn lost(loss: &Loss) -> Evidence {
@@ -158,6 +173,7 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
         },
         // Its pod says why, where it says anything.
         Progress::Running if waiting(look, &task.rendered.child.name) => return Vec::new(),
+        Progress::Running if task.work.is_long() => "it goes on; once it has ended well, this question closes".to_owned(),
         Progress::Running => "it has not ended".to_owned(),
         Progress::Missing | Progress::Another(_) => "it was not made".to_owned(),
     };

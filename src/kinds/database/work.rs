@@ -14,6 +14,7 @@ use k8s_openapi::api::batch::v1::{Job, JobCondition};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
+use serde_json::json;
 use std::borrow::Cow;
 
 /// The label by which a Job's pods are found.
@@ -63,7 +64,11 @@ pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> 
     let (_, work) = WORK.into_iter().find(|(of, _)| *of == phase)?;
     let plan = plan(look, phase)?;
     let placed = if work == Work::Snapshot { placed_well(look, plan) } else { Cow::Borrowed(plan) };
-    let rendered = rendered(&look.seen.object, &placed, work, patience(look, phase))?;
+    let seconds = if work.is_long() { jobs::DUMP_SECONDS } else { patience(look, phase) };
+    let mut rendered = rendered(&look.seen.object, &placed, work, seconds)?;
+    // One of an earlier attempt goes on under its name.
+    rendered.child.name.clone_from(&look.children.job(work)?.name);
+    rendered.object["metadata"]["name"] = json!(rendered.child.name);
     // Servers have served since: another one is taken in its place.
     let old = |job: &&Job| work == Work::Snapshot && job.metadata.deletion_timestamp.is_none() && is_old(job, look);
     let old = look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours()).filter(old);
@@ -84,7 +89,8 @@ pub fn completed_at(look: &Look<'_, Database>, work: Work) -> Option<Time> {
     completion(look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours())?)
 }
 
-fn completion(job: &Job) -> Option<Time> {
+/// When a Job ended well.
+pub fn completion(job: &Job) -> Option<Time> {
     job.status.as_ref()?.completion_time.clone()
 }
 
@@ -102,7 +108,7 @@ pub fn reading<'a>(look: &'a Look<'_, Database>, mark: i64) -> Option<Task<'a>> 
     Some(Task { work: Work::Generation, rendered, progress })
 }
 
-/// How long a Job may take, in seconds: longer than its state, since Kubernetes removes the pod of one that took too long, and
+/// How long a Job of one that is not [`Work::is_long`] may take, in seconds: longer than its state, since Kubernetes removes the pod of one that took too long, and
 /// with it the words that say why.
 fn patience(look: &Look<'_, Database>, phase: Phase) -> i64 {
     look.seen.settings.deadline(phase).as_secs().saturating_mul(2)

@@ -1,7 +1,35 @@
 //! An installation for some namespaces has rights in those alone, and needs no others.
 
 use super::{ACCOUNT, Chart, Cluster, known_as_an_owner, started};
-use crate::harness::{Space, alone, audit, eventually, kubectl};
+use crate::harness::{Space, alone, audit, eventually, kubectl, operator};
+
+const DATABASE: &str =
+    "apiVersion: stable.imaginedata.com/v1\nkind: Database\nmetadata: {name: db}\nspec: {databaseName: shop, storage: {size: 1Gi}}\n";
+
+/// What goes with a namespace is in nobody's order, and the rights in it are often the first.
+#[test]
+fn a_watched_namespace_that_goes_is_not_held_up_and_holds_up_no_other() {
+    let _turn = alone();
+    let _cluster = Cluster::empty();
+    let chart = Chart::copied();
+    let (shop, bank) = (Space::new("shop"), Space::new("bank"));
+    chart.helm("install", &format!("watchNamespaces: [{}, {}]", shop.name, bank.name)).ok();
+    started();
+    for space in [&shop, &bank] {
+        known_as_an_owner(space);
+    }
+    shop.apply(DATABASE).ok();
+    shop.db("db").ready_within(90);
+    shop.kubectl(&["delete", "rolebinding", "pointsman-watched"]).ok();
+    kubectl(&["delete", "namespace", &shop.name, "--wait=false"]).ok();
+    eventually(60, "the namespace is gone", || kubectl(&["get", "namespace", &shop.name]).code != 0);
+    assert!(operator(&["logs"]).contains("the operator's rights in it went first"));
+    // A process that begins now can list nothing there, and looks after the other one.
+    operator(&["stop"]);
+    started();
+    bank.apply("apiVersion: cache.example.com/v1\nkind: Memcached\nmetadata: {name: cache}\nspec: {replicas: 2}\n").ok();
+    bank.ready("cache");
+}
 
 #[test]
 fn two_watched_namespaces_work_and_a_third_is_left_alone() {
@@ -23,6 +51,9 @@ fn two_watched_namespaces_work_and_a_third_is_left_alone() {
         eventually(30, "what a hand removed is there again", || !space.object("deployment/cache").is_null());
         space.ready("cache");
     }
+    shop.apply(DATABASE).ok();
+    shop.db("db").ready_within(90);
+    shop.db("db").kubectl("delete", &["--timeout=90s"]).ok();
     // It is accepted, so that it can be written before somebody watches; and it says so.
     let warned = other.apply("apiVersion: cache.example.com/v1\nkind: Memcached\nmetadata: {name: cache}\nspec: {}\n");
     assert!(warned.err.contains("Warning: mc/cache: ") && warned.err.contains("watch"), "{}", warned.err);

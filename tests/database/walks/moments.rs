@@ -105,3 +105,123 @@ fn servers_that_outlive_their_last_dump_are_dumped_again() {
     assert!(life.cluster.object.is_none(), "{:?}", life.cluster.done);
     assert_eq!(tombstones(&life), ["db-tombstone-00000", "db-tombstone-00000-2"]);
 }
+
+#[test]
+fn first_pods_that_come_late_are_filled_without_an_answer() {
+    let mut life = Life::unborn(&json!({ "replicas": 2 }));
+    life.cluster.away.extend([0, 1]);
+    life.settle();
+    life.cluster.now += jiff::SignedDuration::from_mins(31);
+    life.settle();
+    assert_eq!((life.state(), life.status()["reason"].as_str()), ("HumanIntervention".to_owned(), Some("ProvisioningStuck")));
+    life.cluster.away.remove(&0);
+    assert_eq!(life.after(), path(&[]), "one of them is not ready");
+    life.cluster.away.clear();
+    assert_eq!(life.after(), path(&[Phase::Initializing, Phase::Provisioning, Phase::Ready]));
+}
+
+#[test]
+fn a_last_dump_that_outlasts_its_time_is_waited_for() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.troubles.insert(Trouble::MuchData);
+    assert_eq!(life.delete(), path(&[Phase::SnapshottingBeforeDelete]));
+    life.cluster.now += jiff::SignedDuration::from_mins(61);
+    assert_eq!(life.after(), path(&[Phase::RemovalBlocked]));
+    let words = life.status()["intervention"]["evidence"][0]["words"].clone();
+    assert_eq!(words, "it goes on; once it has ended well, this question closes");
+    // An answer gives it more time, and takes nothing of what is done.
+    assert_eq!(life.answer("retry"), path(&[Phase::SnapshottingBeforeDelete]));
+    life.cluster.now += jiff::SignedDuration::from_mins(61);
+    assert_eq!(life.after(), path(&[Phase::RemovalBlocked]));
+    let jobs = life.cluster.names(ChildKind::Job);
+    assert_eq!(jobs.iter().filter(|name| name.contains("snapshot") || name.contains("dump")).collect::<Vec<_>>(), ["db-snapshot"]);
+    life.cluster.troubles.remove(&Trouble::MuchData);
+    assert_eq!(life.after(), path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]));
+    assert!(life.cluster.object.is_none(), "{:?}", life.cluster.done);
+}
+
+#[test]
+fn a_restore_that_outlasts_its_time_is_waited_for() {
+    let mut life = Life::unborn(&json!({ "restoreFrom": { "claimName": "old-backups" } }));
+    life.cluster.troubles.insert(Trouble::MuchData);
+    life.settle();
+    assert_eq!(life.state(), Phase::Restoring.text());
+    life.cluster.now += jiff::SignedDuration::from_mins(31);
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    assert_eq!(life.answer("retry"), path(&[Phase::Restoring]));
+    assert_eq!(life.cluster.done, [""; 0], "it was begun anew");
+    life.cluster.now += jiff::SignedDuration::from_mins(31);
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    life.cluster.troubles.remove(&Trouble::MuchData);
+    assert_eq!(life.after(), path(&[Phase::Restoring, Phase::Initializing, Phase::Provisioning, Phase::Ready]));
+}
+
+/// Where applications connect to is nobody's to change; what somebody else keeps there is nobody's to remove.
+#[test]
+fn what_applications_read_beside_the_password_is_mended() {
+    let mut life = Life::of(&json!({}));
+    let secret = |life: &Life| life.cluster.get(ChildKind::Secret, "db-app").expect("a secret")["data"].clone();
+    let before = secret(&life);
+    life.cluster.edit(ChildKind::Secret, "db-app", "/data/host", json!("ZWxzZXdoZXJl"));
+    life.cluster.edit(ChildKind::Secret, "db-app", "/data/uri", json!("ZWxzZXdoZXJl"));
+    let way = life.after();
+    assert_eq!((way.last(), secret(&life)), (path(&[Phase::Ready]).last(), before), "{way:?}");
+    let thing = life.cluster.things.get_mut(&(ChildKind::Secret, "db-app".to_owned())).expect("a secret");
+    thing["data"]["theirs"] = json!("a2VwdA==");
+    assert_eq!(life.after(), path(&[]));
+    assert_eq!(secret(&life)["theirs"], "a2VwdA==");
+}
+
+#[test]
+fn settings_are_read_without_an_answer_once_the_server_that_missed_them_is_back() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    life.cluster.says.insert("generation.sh".to_owned(), (false, "NO_ANSWER: db-1 does not answer".to_owned()));
+    life.cluster.away.insert(1);
+    life.edit(&json!({ "replicas": 2, "parameters": { "work_mem": "8MB" } }));
+    life.cluster.now += jiff::SignedDuration::from_mins(31);
+    life.settle();
+    assert_eq!(life.status()["reason"], "RolloutStuck", "{:?}", life.path);
+    life.cluster.says.clear();
+    life.cluster.away.clear();
+    let way = life.after();
+    assert_eq!(way, path(&[Phase::Restarting, Phase::Ready]));
+}
+
+#[test]
+fn a_move_is_ended_before_an_image_is_asked_or_a_volume_grows() {
+    for change in [json!({ "image": "postgres:17.2" }), json!({ "storage": { "size": "2Gi" } })] {
+        let mut life = moving();
+        let mut fields = change.clone();
+        fields["replicas"] = json!(1);
+        life.set(&fields);
+        let before = life.path.len();
+        while life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology")["data"]["primary"] == "" {
+            assert!(life.path[before..].iter().all(|state| *state == Phase::Scaling.text()), "{change}: {:?}", life.path);
+            life.look();
+            life.cluster.settles();
+        }
+        life.settle();
+        assert_eq!(life.state(), Phase::Ready.text(), "{change}: {:?}", life.path);
+    }
+}
+
+/// What a nightly backup met weeks ago is nobody's trouble today.
+#[test]
+fn a_backup_that_failed_explains_nothing_else() {
+    let mut life = Life::of(&json!({ "replicas": 2, "backup": { "schedule": "0 2 * * *" } }));
+    let full = json!({ "terminated": { "exitCode": 3, "message": "NO_SPACE: the volume is full" } });
+    let labels =
+        life.cluster.get(ChildKind::CronJob, "db").expect("a schedule")["spec"]["jobTemplate"]["spec"]["template"]["metadata"]["labels"]
+            .clone();
+    let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "db-29380001-x", "uid": "b-1", "labels": labels },
+        "status": { "phase": "Failed", "containerStatuses": [{ "name": "job", "ready": false, "restartCount": 0, "image": "", "imageID": "", "state": full }] } });
+    life.cluster.things.insert((ChildKind::Pod, "db-29380001-x".to_owned()), pod);
+    life.cluster.away.insert(1);
+    life.after();
+    life.cluster.now += jiff::SignedDuration::from_mins(61);
+    life.settle();
+    let question = life.status()["intervention"].clone();
+    assert_eq!(question["reason"], "PodsUnavailable", "{:?}", life.path);
+    assert!(!question.to_string().contains("NO_SPACE"), "{question:#}");
+    assert!(question["evidence"].to_string().contains("db-1"), "{question:#}");
+}

@@ -40,15 +40,22 @@ follow_after_primacy() {
         [[ $verdict != unknown ]] || wait_for_news
     done
     case $verdict in
-    gone) clone ;;
-    ahead) consent DIVERGED "this volume was a primary until $at and holds writes that the primary of epoch $epoch lacks" ;;
-    *)
-        touch "$PGDATA/standby.signal"
-        keep "$PGDATA/standby.signal"
-        keep "$PGDATA"
-        write_marker replica "$(control 'Database system identifier')"
+    gone)
+        # Nothing of it is missing from the primary, whatever comes of the clone.
+        follows
+        clone
         ;;
+    ahead) consent DIVERGED "this volume was a primary until $at and holds writes that the primary of epoch $epoch lacks" ;;
+    *) follows ;;
     esac
+}
+
+# From now on the volume is a replica's.
+follows() {
+    touch "$PGDATA/standby.signal"
+    keep "$PGDATA/standby.signal"
+    keep "$PGDATA"
+    write_marker replica "$(control 'Database system identifier')"
 }
 
 # consent WORD SENTENCE: data is given up only where a person said so for this epoch.
@@ -100,6 +107,8 @@ make_room() {
     free=$(df -Pk "$DATA" | awk 'NR == 2 { print $4 }')
     if ((free < used + used / 8)); then
         say "removes the old files first: $used KiB, and $free KiB are free"
-        rm -rf "$PGDATA"
+        mv "$PGDATA" "$GONE"
+        keep "$DATA"
+        rm -rf "$GONE"
     fi
 }

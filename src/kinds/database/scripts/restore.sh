@@ -39,10 +39,12 @@ remember() {
         -v folder="${folder##*/} $(about sha256)" -f "$SCRIPTS/restore.sql"
 }
 
+# Whoever could log in before is let in once all is whole: what is written into a half restored database would be lost.
 load_roles() {
     local existing
+    : >"$RUN/logins.sql"
     existing=$(sql postgres -c 'SELECT quote_ident(rolname) FROM pg_roles')
-    POINTSMAN_EXISTING=$existing POINTSMAN_OWN="$SUPERUSER
+    POINTSMAN_LOGINS=$RUN/logins.sql POINTSMAN_EXISTING=$existing POINTSMAN_OWN="$SUPERUSER
 $REPLICATION_ROLE" awk -f "$SCRIPTS/roles.awk" "$folder/roles.sql" >"$RUN/roles.sql"
     { cat "$SCRIPTS/silence.sql" "$RUN/roles.sql"; } >"$RUN/all-roles.sql"
     sql postgres -f "$RUN/all-roles.sql" >/dev/null 2>"$RUN/words" ||
@@ -67,7 +69,8 @@ begin)
         --dbname=postgres "$folder/database.dump"
     # No statistics came along.
     sql_or_refuse "the statistics" "$source" -c ANALYZE
-    sql_or_refuse "the name" postgres -v source="$source" -v target="$POINTSMAN_DATABASE" -f "$SCRIPTS/restored.sql"
+    sql_or_refuse "the name" postgres -v source="$source" -v target="$POINTSMAN_DATABASE" \
+        -v logins="$RUN/logins.sql" -f "$SCRIPTS/restored.sql"
     ;;
 backup-* | snapshot-*) refuse RESTORED \
     "the server holds what was brought back before ($state), and it may be in use: ask for that again, or delete this object and create it anew" ;;

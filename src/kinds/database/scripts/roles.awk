@@ -1,5 +1,6 @@
-# pg_dumpall's roles, less what a server that the operator runs has of its own. POINTSMAN_EXISTING: the roles that are
-# there; POINTSMAN_OWN: the operator's; both one a line, as quote_ident writes them.
+# pg_dumpall's roles, less what a server that the operator runs has of its own; nobody can log in yet. POINTSMAN_EXISTING:
+# the roles that are there; POINTSMAN_OWN: the operator's; both one a line, as quote_ident writes them. POINTSMAN_LOGINS: the
+# file for the statements that let in at the end who could log in before.
 BEGIN {
     count = split(ENVIRON["POINTSMAN_EXISTING"], names, "\n")
     for (i = 1; i <= count; i++) existing[names[i]] = 1
@@ -29,6 +30,10 @@ function emit(    name, at) {
         name = word(mask ~ /^COMMENT/ ? 17 : mask ~ /^CREATE/ ? 13 : 12)
         if (name in own) return
         if (mask ~ /^CREATE/ && name in existing) return
+        if (mask ~ /^ALTER/ && (at = index(mask, " LOGIN"))) {
+            statement = substr(statement, 1, at) "NO" substr(statement, at + 1)
+            print "ALTER ROLE " name " LOGIN;" >ENVIRON["POINTSMAN_LOGINS"]
+        }
     }
     if (mask ~ /^GRANT /) {
         # Who granted it is not there, or is the one who restores.

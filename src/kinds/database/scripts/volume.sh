@@ -4,6 +4,7 @@
 PGDATA=$DATA/pgdata
 NEW=$DATA/pgdata.new
 OLD=$DATA/pgdata.old
+GONE=$DATA/pgdata.gone
 MARKER=$DATA/marker
 me=${POINTSMAN_POD##*-}
 
@@ -30,7 +31,7 @@ lock_volume() {
 
 # Whatever was interrupted. Under the lock nobody else's file can be meant.
 tidy_volume() {
-    rm -rf "$NEW"
+    rm -rf "$NEW" "$GONE"
     if [[ -d $OLD && ! -e $PGDATA ]]; then mv "$OLD" "$PGDATA"; fi
     rm -rf "$OLD"
     if [[ -d $PGDATA ]]; then rmdir "$PGDATA" 2>/dev/null || true; fi

@@ -1,7 +1,8 @@
 //! What a delete leaves, whatever way it was typed.
 
+use super::super::deputy;
 use super::{ASKS, SOON, create, names, ready, saying};
-use crate::harness::{Space, Thing, audit, eventually, eventually_or, kubectl, shared};
+use crate::harness::{Space, Thing, audit, eventually, eventually_or, kubectl, operator, scraped, shared};
 use serde_json::{Value, json};
 
 /// Waits until the object is gone.
@@ -88,6 +89,21 @@ fn a_dump_that_fails_is_asked_about_and_nothing_goes() {
         eventually_or(SOON, || names(&space, "pvc") == claims, || format!("{:?}", names(&space, "pvc")));
         space.kubectl(&["delete", "pvc", "--all"]).ok();
     }
+}
+
+#[test]
+fn the_last_dump_is_skipped_only_by_those_who_may_lose_data() {
+    let _turn = shared();
+    let space = Space::new("deputy-db");
+    let base = ready(&space, "db", &json!({ "podTemplate": saying("snapshot", "NO_SPACE: full") }));
+    base.kubectl("delete", &["--wait=false"]).ok();
+    base.reaches("RemovalBlocked", ASKS);
+    let claims = || names(&space, "pvc");
+    deputy::answers_only_where_allowed(&base, "databases.stable.imaginedata.com", "skip-snapshot", || {
+        assert_eq!(claims(), ["persistentvolumeclaim/data-db-0", "persistentvolumeclaim/db-backups"]);
+    });
+    goes(&base);
+    eventually_or(SOON, || claims() == ["persistentvolumeclaim/db-backups"], || format!("{:?}", claims()));
 }
 
 /// The Job that failed stays for people to look at; the next one is another.
@@ -178,14 +194,28 @@ fn what_does_not_go_is_named() {
     goes(&base);
 }
 
-/// A namespace takes everything with it: nothing is won by holding on.
+/// A namespace takes everything with it: nothing is won by holding on, and what went is told where it can be read still.
 #[test]
-fn a_namespace_that_goes_is_not_held_up() {
+fn a_namespace_that_goes_is_not_held_up_and_its_volumes_are_named() {
     let _turn = shared();
     let space = Space::new("going-db");
     ready(&space, "db", &json!({ "replicas": 2 }));
+    let gone = |metrics: &str| {
+        let count = metrics.lines().find_map(|line| line.strip_prefix("pointsman_volumes_gone_total{kind=\"Database\"} "));
+        count.expect("it is counted from the beginning").parse::<u64>().unwrap()
+    };
+    let before = scraped();
     kubectl(&["delete", "namespace", &space.name, "--wait=false"]).ok();
     eventually(ASKS, "the namespace is gone", || kubectl(&["get", "namespace", &space.name]).code != 0);
+    let about = format!("regarding.kind=Namespace,regarding.name={}", space.name);
+    let told = || kubectl(&["get", "events.events.k8s.io", "--namespace=default", "--output=json", "--field-selector", &about]).ok();
+    eventually_or(SOON, || told().contains("VolumesGo"), told);
+    let (event, metrics, log) = (told(), scraped(), operator(&["logs"]));
+    let line = log.lines().find(|line| line.contains("the namespace goes") && line.contains(&space.name)).unwrap_or_default();
+    for claim in ["data-db-0", "data-db-1", "db-backups"] {
+        assert!(event.contains(claim) && line.contains(claim), "{claim}: {event}\n{line}");
+    }
+    assert!(gone(&metrics) >= gone(&before) + 3, "{before} and {metrics}");
 }
 
 #[test]
