@@ -1,5 +1,6 @@
 //! One write, tried with a verb of kubectl, and what a person sees of it.
 
+use crate::harness::carrier::Versions;
 use crate::harness::{Answer, Space, kubectl_with};
 use regex_lite::{Captures, Regex};
 use serde_json::{Value, json};
@@ -42,6 +43,9 @@ impl Verb {
     }
 }
 
+/// An object by kind, version and name.
+pub type Target<'a> = (&'a Versions, &'a str, &'a str);
+
 /// A command that is run once.
 #[derive(Clone, Debug)]
 pub struct Attempt {
@@ -68,14 +72,14 @@ impl Attempt {
     }
 
     /// The write `spec` + `change` of the object `name`, made with `verb`.
-    pub fn write(case: &str, verb: Verb, version: &str, name: &str, spec: &Value, change: &Value) -> Self {
+    pub fn write(case: &str, verb: Verb, (kind, version, name): Target<'_>, spec: &Value, change: &Value) -> Self {
         let golden = format!("{case}.{}", verb.text());
-        let resource = if version == "v1" { format!("mc/{name}") } else { format!("memcacheds.{version}.cache.example.com/{name}") };
+        let resource = kind.resource(version, name);
         let mut whole = spec.clone();
         json_patch::merge(&mut whole, change);
-        let manifest = object(version, name, &whole);
+        let manifest = kind.manifest(version, name, &whole);
         match verb {
-            Verb::Create => Self::manifest(&golden, &["create"], &object(version, &format!("new-{name}"), &whole)),
+            Verb::Create => Self::manifest(&golden, &["create"], &kind.manifest(version, &format!("new-{name}"), &whole)),
             Verb::Apply => Self::manifest(&golden, &["apply"], &manifest),
             Verb::ServerSide => Self::manifest(&golden, &["apply", "--server-side", "--force-conflicts"], &manifest),
             Verb::Replace => Self::manifest(&golden, &["replace"], &manifest),
@@ -114,15 +118,6 @@ fn in_order(text: &str) -> String {
     lines.into_iter().flat_map(|line| [line, "\n"]).collect()
 }
 
-/// A manifest; a spec that is null is left out.
-pub fn object(version: &str, name: &str, spec: &Value) -> Value {
-    let mut object = json!({ "apiVersion": format!("cache.example.com/{version}"), "kind": "Memcached", "metadata": { "name": name } });
-    if !spec.is_null() {
-        object["spec"] = spec.clone();
-    }
-    object
-}
-
 /// A text without what differs from run to run.
 pub fn normalised(text: &str, space: &Space) -> String {
     static PATTERNS: LazyLock<[(Regex, &str); 5]> = LazyLock::new(|| {
@@ -132,13 +127,16 @@ pub fn normalised(text: &str, space: &Space) -> String {
             (pattern("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UID"),
             (pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
             (pattern(r#""resourceVersion":"\d+""#), r#""resourceVersion":"VERSION""#),
-            (pattern(r"\b(question|retry-|rollback-|adopt-|yield-)( ?)[a-z0-9]{5}\b"), "$1${2}ID"),
+            (
+                pattern(r"\b(question|retry-|rollback-|adopt-|yield-|skip-snapshot-|keep-volumes-|reset-passwords-)( ?)[a-z0-9]{5}\b"),
+                "$1${2}ID",
+            ),
         ]
     });
     let mut text = text.replace(&space.name, "NAMESPACE");
     for (pattern, word) in PATTERNS.iter() {
         text = pattern.replace_all(&text, *word).into_owned();
     }
-    let run = Regex::new("a{60,}").unwrap();
-    run.replace_all(&text, |found: &Captures<'_>| format!("({} times a)", found[0].len())).into_owned()
+    let run = Regex::new("a{60,}|n{60,}|x{60,}").unwrap();
+    run.replace_all(&text, |found: &Captures<'_>| format!("({} times {})", found[0].len(), &found[0][..1])).into_owned()
 }

@@ -1,12 +1,10 @@
 //! What v1alpha1 cannot say is kept on every way through it; what would lose it is refused, see `refusals`.
 
-use super::attempts::object;
-use crate::harness::carrier::{Versions, Way};
+use crate::harness::carrier::{MEMCACHED, Way};
 use crate::harness::{Space, bash, shared};
 use serde_json::{Value, json};
 
-const OLD: &str = "memcacheds.v1alpha1.cache.example.com";
-const KIND: Versions = Versions { short: "mc", old: OLD };
+const OLD: &str = MEMCACHED.old;
 
 /// Specs that between them set every field of v1.
 fn fixtures() -> Vec<(&'static str, Value)> {
@@ -40,7 +38,7 @@ fn resized(export: &Value, size: i64) -> String {
 }
 
 /// An apply of an export comes last: from then on the carrier is what that user applies.
-const WAYS: [Way; 10] = [
+const WAYS: [Way; 11] = [
     ("label", None, |space, name, _| space.kubectl(&["label", &format!("{OLD}/{name}"), "example.com/team=payments"])),
     ("annotate", None, |space, name, _| space.kubectl(&["annotate", &format!("{OLD}/{name}"), "example.com/note=hands"])),
     ("patch", Some(4), |space, name, _| {
@@ -55,13 +53,16 @@ const WAYS: [Way; 10] = [
         let editor = "sed -i 's/^  size: .*/  size: 6/'";
         bash(&format!("KUBE_EDITOR=\"{editor}\" kubectl --namespace {} edit {OLD}/{name}", space.name))
     }),
-    ("apply", Some(4), |space, name, _| space.apply(&object("v1alpha1", name, &json!({ "size": 4 })).to_string())),
+    ("apply", Some(4), |space, name, _| space.apply(&MEMCACHED.manifest("v1alpha1", name, &json!({ "size": 4 })).to_string())),
     ("server-side apply by another manager", Some(2), |space, name, _| {
-        let manifest = object("v1alpha1", name, &json!({ "size": 2 })).to_string();
+        let manifest = MEMCACHED.manifest("v1alpha1", name, &json!({ "size": 2 })).to_string();
         space.kubectl_with(&["apply", "--server-side", "--field-manager=other", "--force-conflicts", "--filename", "-"], &manifest)
     }),
     ("replace by an export", Some(2), |space, _, export| space.kubectl_with(&["replace", "--filename", "-"], &resized(export, 2))),
     ("apply of an export", Some(1), |space, _, export| space.apply(&resized(export, 1))),
+    ("annotations that are taken off", None, |space, name, _| {
+        space.kubectl(&["patch", &format!("{OLD}/{name}"), "--type=merge", "--patch", r#"{"metadata":{"annotations":null}}"#])
+    }),
 ];
 
 #[test]
@@ -69,8 +70,8 @@ fn every_way_through_v1alpha1_keeps_what_it_cannot_say() {
     let _turn = shared();
     let space = Space::new("carrier");
     for (name, fixture) in fixtures() {
-        space.kubectl_with(&["create", "--filename", "-"], &object("v1", name, &fixture).to_string()).ok();
-        KIND.walked(&space, name, &WAYS);
+        space.kubectl_with(&["create", "--filename", "-"], &MEMCACHED.manifest("v1", name, &fixture).to_string()).ok();
+        MEMCACHED.walked(&space, name, &WAYS);
     }
 }
 
@@ -79,11 +80,11 @@ fn every_fixture_survives_an_export_through_either_version() {
     let _turn = shared();
     let space = Space::new("fixtures");
     for (name, fixture) in fixtures() {
-        space.kubectl_with(&["create", "--filename", "-"], &object("v1", name, &fixture).to_string()).ok();
-        let before = KIND.spec(&space, name);
+        space.kubectl_with(&["create", "--filename", "-"], &MEMCACHED.manifest("v1", name, &fixture).to_string()).ok();
+        let before = MEMCACHED.spec(&space, name);
         for (field, value) in fixture.as_object().unwrap() {
             assert_eq!(before[field], *value, "{name}: {field} is not stored as it was written");
         }
-        KIND.survives_its_export(&space, name);
+        MEMCACHED.survives_its_export(&space, name);
     }
 }

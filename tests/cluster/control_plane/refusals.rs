@@ -1,7 +1,10 @@
 //! What nobody gets past: each refusal with every verb, word for word, and nothing changed after it.
 
-use super::attempts::{Attempt, object};
-use super::refusal_cases::{Case, Says, base, cases, classic};
+use super::attempts::Attempt;
+use super::carried::Carried;
+use super::refusal_cases::{Case, Says, base, cases, classic, rule};
+use super::wrong_answers::wrong_answers;
+use crate::harness::carrier::MEMCACHED;
 use crate::harness::{Answer, Space, golden, shared};
 use pointsman::kinds::Served;
 use pointsman::kinds::memcached::Memcached;
@@ -11,8 +14,7 @@ use std::collections::BTreeSet;
 
 const FOLDER: &str = "refusals";
 const OBJECTS: [&str; 6] = ["cache", "classic", "leaving", "asking", "exported", "applied"];
-const V1ALPHA1: &str = "memcacheds.v1alpha1.cache.example.com";
-const SERVER_SIDE: [&str; 3] = ["apply", "--server-side", "--force-conflicts"];
+const V1ALPHA1: &str = MEMCACHED.old;
 
 #[test]
 fn every_refusal_says_what_to_do_and_changes_nothing() {
@@ -20,7 +22,7 @@ fn every_refusal_says_what_to_do_and_changes_nothing() {
     let space = Space::new("refusals");
     let mut cases = cases();
     cases.extend(prepared(&space));
-    cases.extend(answers());
+    cases.extend(wrong_answers(&MEMCACHED, "cache", "classic", "asking"));
     cases.extend(forged_statuses());
     let before = specs(&space);
     let (mut faults, mut seen) = (Vec::new(), BTreeSet::new());
@@ -92,56 +94,36 @@ fn specs(space: &Space) -> Vec<(Value, Value)> {
     OBJECTS.iter().map(read).collect()
 }
 
-fn rule(attempt: Attempt, field: &'static str, words: &[&'static str]) -> Case {
-    Case { attempt, says: Says::Rule(field, words.to_vec()) }
-}
-
 /// Makes the objects that the cases are about; what has to be read first becomes a case here.
 fn prepared(space: &Space) -> Vec<Case> {
-    let apply = |version, name, spec: &Value| space.apply(&object(version, name, spec).to_string()).ok();
+    let apply = |version, name, spec: &Value| space.apply(&MEMCACHED.manifest(version, name, spec).to_string()).ok();
     apply("v1", "cache", &base());
     apply("v1alpha1", "classic", &classic());
-    let mut leaving = object("v1", "leaving", &base());
+    let mut leaving = MEMCACHED.manifest("v1", "leaving", &base());
     leaving["metadata"]["finalizers"] = json!(["example.com/held-by-a-test"]);
     space.apply(&leaving.to_string()).ok();
     space.kubectl(&["create", "service", "clusterip", "asking", "--clusterip=None"]).ok();
     apply("v1", "asking", &base());
     apply("v1", "exported", &base());
-    let applied = crate::harness::kubectl_with(
-        &["--namespace", &space.name, "apply", "--server-side", "--filename", "-"],
-        &object("v1", "applied", &rich()).to_string(),
-    );
-    applied.ok();
+    carried().applied(space, &rich());
     for name in ["cache", "classic", "exported", "applied"] {
         space.ready(name);
     }
     space.reaches("asking", "HumanIntervention", 30);
     space.kubectl(&["delete", "mc/leaving", "--wait=false"]).ok();
-    [old_exports(space), same_manager()].concat()
+    [carried().on_objects(), carried().old_exports(space, &json!({ "memory": "256Mi" })), vec![carried().same_manager()]].concat()
 }
 
-/// An export made before v1 changed a field, written back after it.
-fn old_exports(space: &Space) -> Vec<Case> {
-    let export = space.kubectl(&["get", &format!("{V1ALPHA1}/exported"), "--output", "json"]).ok();
-    space.kubectl(&["patch", "mc/exported", "--type=merge", "--patch", r#"{"spec":{"memory":"256Mi"}}"#]).ok();
-    space.ready("exported");
-    let export: Value = serde_json::from_str(&export).unwrap();
-    let kept = object("v1alpha1", "exported", &export["spec"]);
-    let mut versioned = kept.clone();
-    versioned["metadata"]["resourceVersion"] = export["metadata"]["resourceVersion"].clone();
-    let words = ["v1alpha1 carries", "change them through cache.example.com/v1"];
-    let mut cases: Vec<Case> = [("apply", &["apply"][..]), ("replace", &["replace"]), ("apply-server-side", &SERVER_SIDE)]
-        .map(|(verb, arguments)| rule(Attempt::manifest(&format!("old-export.{verb}"), arguments, &kept), "spec.v1", &words))
-        .to_vec();
-    let stale = Attempt::manifest("old-export-with-its-version.replace", &["replace"], &versioned);
-    cases.push(Case { attempt: stale, says: Says::Printed });
-    cases
-}
-
-/// The manager that applied v1's fields leaves them out: that would remove them.
-fn same_manager() -> Vec<Case> {
-    let attempt = Attempt::manifest("same-manager.apply-server-side", &SERVER_SIDE, &object("v1alpha1", "applied", &classic()));
-    vec![rule(attempt, "spec.v1", &["v1alpha1 carries", "change them through cache.example.com/v1"])]
+/// The walks that would lose what v1alpha1 cannot say.
+fn carried() -> Carried {
+    Carried {
+        kind: &MEMCACHED,
+        plain: ("classic", classic()),
+        rich: ("cache", classic()),
+        added: json!({ "memory": "256Mi" }),
+        mistyped: json!({ "port": "11311" }),
+        unknown: "maxConections",
+    }
 }
 
 /// A spec of which v1alpha1 can say the size alone.
@@ -153,26 +135,6 @@ fn rich() -> Value {
     })
 }
 
-fn answers() -> Vec<Case> {
-    const FIELD: &str = "metadata.annotations[pointsman.dev/answer]";
-    let answer = |value: &str| json!({ "metadata": { "annotations": { "pointsman.dev/answer": value } } }).to_string();
-    let patch = |case: &str, name: &str, value: &str| Attempt::command(case, &["patch", name, "--type=merge", "--patch", &answer(value)]);
-    let annotate = |case: &str, name: &str, value: &str| {
-        Attempt::command(case, &["annotate", name, &format!("pointsman.dev/answer={value}"), "--overwrite"])
-    };
-    let legal = &["does not answer question", "the legal answers are: retry-"];
-    let none = &["no question is open", "Remove the annotation: pointsman.dev/answer-"];
-    vec![
-        rule(annotate("answer-to-nothing.annotate", "mc/cache", "retry-aaaaa"), FIELD, none),
-        rule(patch("answer-to-nothing.patch", "mc/cache", "retry-aaaaa"), FIELD, none),
-        rule(annotate("answer-to-nothing-v1alpha1.annotate", &format!("{V1ALPHA1}/classic"), "retry-aaaaa"), FIELD, none),
-        rule(annotate("answer-to-another-question.annotate", "mc/asking", "retry-aaaaa"), FIELD, legal),
-        rule(patch("answer-to-another-question.patch", "mc/asking", "retry-aaaaa"), FIELD, legal),
-        rule(annotate("answer-that-is-none.annotate", "mc/asking", "yes"), FIELD, legal),
-        rule(annotate("answer-that-is-empty.annotate", "mc/asking", ""), FIELD, legal),
-    ]
-}
-
 /// The state is the operator's claim: nobody forges a move, and nobody removes the claim.
 fn forged_statuses() -> Vec<Case> {
     let merge = |name: &str, target: &str, patch: &str| {
@@ -181,7 +143,7 @@ fn forged_statuses() -> Vec<Case> {
     let json = |name: &str, target: &str, patch: &str| {
         Attempt::command(name, &["patch", target, "--subresource=status", "--type=json", "--patch", patch])
     };
-    let mut forged = object("v1", "cache", &base());
+    let mut forged = MEMCACHED.manifest("v1", "cache", &base());
     forged["status"] = json!({ "state": "Creating" });
     let v1alpha1 = format!("{V1ALPHA1}/cache");
     let undeclared = &["undeclared move: Ready -> Creating"];
@@ -196,7 +158,7 @@ fn forged_statuses() -> Vec<Case> {
         rule(json("status-removed-v1alpha1.patch", &v1alpha1, r#"[{"op":"remove","path":"/status"}]"#), "status", stays),
         rule(json("status-nulled.patch", "mc/cache", r#"[{"op":"replace","path":"/status","value":null}]"#), "status", stays),
         rule(
-            Attempt::manifest("status-removed.replace", &["replace", "--subresource=status"], &object("v1", "cache", &base())),
+            Attempt::manifest("status-removed.replace", &["replace", "--subresource=status"], &MEMCACHED.manifest("v1", "cache", &base())),
             "status",
             stays,
         ),

@@ -7,15 +7,41 @@ use serde_json::{Value, json};
 /// object's name and its export.
 pub type Way = (&'static str, Option<i64>, fn(&Space, &str, &Value) -> Answer);
 
-/// A kind, by the short name of v1 and the whole one of v1alpha1.
+/// A kind, as kubectl and a manifest call it in both versions.
+#[derive(Clone, Copy, Debug)]
 pub struct Versions {
     /// `mc`.
     pub short: &'static str,
     /// `memcacheds.v1alpha1.cache.example.com`.
     pub old: &'static str,
+    /// `cache.example.com`.
+    pub group: &'static str,
+    /// `Memcached`.
+    pub kind: &'static str,
 }
 
+/// Caches.
+pub const MEMCACHED: Versions =
+    Versions { short: "mc", old: "memcacheds.v1alpha1.cache.example.com", group: "cache.example.com", kind: "Memcached" };
+/// Databases.
+pub const DATABASE: Versions =
+    Versions { short: "db", old: "databases.v1alpha1.stable.imaginedata.com", group: "stable.imaginedata.com", kind: "Database" };
+
 impl Versions {
+    /// A manifest; a spec that is null is left out.
+    pub fn manifest(&self, version: &str, name: &str, spec: &Value) -> Value {
+        let mut object = json!({ "apiVersion": format!("{}/{version}", self.group), "kind": self.kind, "metadata": { "name": name } });
+        if !spec.is_null() {
+            object["spec"] = spec.clone();
+        }
+        object
+    }
+
+    /// An object, as kubectl finds it in a version.
+    pub fn resource(&self, version: &str, name: &str) -> String {
+        format!("{}/{name}", if version == "v1" { self.short } else { self.old })
+    }
+
     /// The spec as v1 shows it.
     #[track_caller]
     pub fn spec(&self, space: &Space, name: &str) -> Value {

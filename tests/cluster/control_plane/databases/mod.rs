@@ -3,14 +3,20 @@
 //! A Job's pod ends with the words of a script that went well, or with those that an annotation of the pod template says:
 //! see `tests/cluster/config/kwok.yaml`.
 
+mod backups;
+mod born;
+mod busy;
 mod carrier;
 mod edits;
 mod endings;
 mod invalid;
 mod lives;
+mod plans;
 mod questions;
 mod refusals;
+mod refused;
 mod repairs;
+mod strangers;
 
 use crate::harness::{Space, Thing};
 use serde_json::{Value, json};

@@ -118,10 +118,15 @@ fn init_goes_well(space: &Space) {
     base(space).patch(r#"{"podTemplate":null}"#).ok();
 }
 
-fn restore_fails(space: &Space) {
+/// A claim of somebody's, as one that holds dumps.
+pub fn old_dumps(space: &Space) {
     let volume = json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": { "name": "old" },
         "spec": { "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Gi" } } } });
     space.apply(&volume.to_string()).ok();
+}
+
+fn restore_fails(space: &Space) {
+    old_dumps(space);
     let fails = saying("restore", "NO_BACKUP: no backup there");
     create(space, "db", &json!({ "restoreFrom": { "claimName": "old" }, "podTemplate": fails }));
 }
@@ -130,7 +135,8 @@ fn restore_goes_well(space: &Space) {
     base(space).patch(r#"{"podTemplate":null}"#).ok();
 }
 
-fn no_place_to_restart(space: &Space) {
+/// It is ready in a pool that stays open, and is to go where no node is.
+pub fn no_place_to_restart(space: &Space) {
     let pool = Pool::new(space);
     let fields = selected(&pool);
     let base = ready(space, "db", &fields);
