@@ -97,11 +97,11 @@ fn readings(the_clusters: bool) -> Vec<Value> {
     rules.map(|(kind, verbs)| rule(&[kind.group()], &[kind.plural()], &Vec::from_iter(verbs))).collect()
 }
 
-/// Of objects of a kind that has a finalizer, the operator writes that.
+/// Of objects of a kind that has a finalizer, the operator writes that, and sees what a write would leave of them.
 fn letting_go() -> Vec<Value> {
     let rules = of_each!(K: Option<Value> => {
         let spec = K::definition().spec;
-        K::FINALIZER.map(|_| rule(&[&spec.group], &[&spec.names.plural], &["patch"]))
+        K::FINALIZER.map(|_| rule(&[&spec.group], &[&spec.names.plural], &["get", "patch"]))
     });
     rules.into_iter().flatten().collect()
 }
@@ -112,7 +112,7 @@ fn kinds() -> Vec<Value> {
         let spec = K::definition().spec;
         let (group, plural) = (spec.group.as_str(), spec.names.plural);
         [
-            rule(&[group], &[&plural], &["get", "list", "watch"]),
+            rule(&[group], &[&plural], if K::FINALIZER.is_some() { &["list", "watch"] } else { &["get", "list", "watch"] }),
             rule(&[group], &[&format!("{plural}/status")], &["patch"]),
             rule(&[group], &[&format!("{plural}/finalizers")], &["update"]),
         ]

@@ -35,7 +35,7 @@ pub(super) fn schema(setting: &Described) -> Value {
     match setting.value {
         "KIND.STATE=DURATION" => json!({ "type": "array", "items": spelled(&deadline()) }),
         _ if setting.many => json!({ "type": "array", "items": text }),
-        "DURATION" => spelled(&format!("^{}$", duration("h|m|s|ms"))),
+        "DURATION" => spelled(&format!("^(({NUMBER}|{PART})(h|m|s|ms) ?)+$")),
         // Whole seconds, and at most ten minutes.
         "TERM" => spelled("^(([1-9]|[1-9][0-9]|[1-5][0-9][0-9]|600)s|([1-9]|10)m|[1-9]m ?([1-9]|[1-5][0-9])s)$"),
         "DELAY" => spelled(&delay()),
@@ -50,10 +50,9 @@ pub(super) fn schema(setting: &Described) -> Value {
     }
 }
 
-/// A duration in these units that is not none: 90s, 1h30m, 1.5s.
-fn duration(units: &str) -> String {
-    format!(r"(([1-9][0-9]*(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*)({units}) ?)+")
-}
+/// A number that is not below one, and one that is.
+const NUMBER: &str = r"[1-9][0-9]*(\.[0-9]+)?";
+const PART: &str = r"0\.[0-9]*[1-9][0-9]*";
 
 /// A second is the shortest deadline, so it is the smallest unit.
 fn deadline() -> String {
@@ -61,7 +60,7 @@ fn deadline() -> String {
         let states: Vec<String> = settings.deadlines.into_keys().collect();
         format!(r"{kind}\.({})", states.join("|"))
     });
-    format!("^({})={}$", states.collect::<Vec<_>>().join("|"), duration("h|m|s"))
+    format!("^({})=({NUMBER}(h|m|s) ?)+$", states.collect::<Vec<_>>().join("|"))
 }
 
 fn delay() -> String {

@@ -31,9 +31,9 @@ fn came_back(scene: &Scene<'_>) -> bool {
     scene.question.is_some_and(|question| scene.members.pods().any(|(_, pod)| since(pod).is_some_and(|time| time > question.time.0)))
 }
 
-/// Is every pod of the target ready, and as it wants it?
+/// Is every pod that was ordered ready, and as it is wanted?
 fn all_ready(scene: &Scene<'_>) -> bool {
-    scene.look.target.as_ref().is_some_and(|target| scene.settled() == target.replicas) && scene.primary_is_as_wanted()
+    scene.look.known.applied.as_ref().is_some_and(|ordered| scene.settled() >= ordered.replicas) && scene.primary_is_as_wanted()
 }
 
 /// Has the Job of a phase that was left ended well meanwhile?

@@ -11,13 +11,14 @@ use super::siblings::Children;
 use super::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::words::{Event, Phase};
 use super::work::{self, Progress};
-use super::{Database, learning, outcome, readers, upkeep, v1};
+use super::{Database, learning, names, network, outcome, readers, upkeep, v1};
 use crate::kinds::Observation;
 use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::children::Slot;
 use crate::kinds::finalizer;
 use crate::kinds::intervention::{Intervention, about};
 use crate::kinds::look::Look;
+use crate::kinds::pods::trouble;
 use crate::kinds::reason::Verb;
 use crate::machine::Word as _;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
@@ -63,7 +64,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::DowngradeFound, |scene| majors(scene).is_some_and(|(data, image)| image < data)),
     (Event::MajorFound, |scene| majors(scene).is_some_and(|(data, image)| image > data)),
     (Event::Unprobed, |scene| is_unprobed(scene)),
-    (Event::StorageFixed, |scene| small_claims(scene).any(|claim| is_fixed(claim, &scene.look.children))),
+    (Event::StorageFixed, |scene| is_to_grow(scene) && small_claims(scene).any(|claim| is_fixed(claim, &scene.look.children))),
     (Event::StorageGrown, |scene| is_to_grow(scene)),
     (Event::StorageExpanded, |scene| !is_to_grow(scene)),
     (Event::SpecRefused, |scene| scene.look.refused()),
@@ -156,14 +157,27 @@ pub fn majors(scene: &Scene<'_>) -> Option<(u32, u32)> {
 }
 
 fn is_unprobed(scene: &Scene<'_>) -> bool {
-    // What was begun of a move is ended first: nobody can write until then.
     let wanted = scene.look.wanted.as_ref().ok().filter(|_| !scene.look.refused());
-    wanted.is_some_and(|wanted| learning::answer(scene.more, wanted).is_none()) && !scene.members.is_moving()
+    wanted.is_some_and(|wanted| learning::answer(scene.more, wanted).is_none()) && !is_midway(scene)
 }
 
-/// Is a volume to grow? While the primary moves, that waits.
+/// Is a volume to grow?
 fn is_to_grow(scene: &Scene<'_>) -> bool {
-    small_claims(scene).next().is_some() && !scene.members.is_moving()
+    small_claims(scene).next().is_some() && !is_midway(scene)
+}
+
+/// Is the primary on its move? Nobody can write until that has ended, so all else waits; but where the pod whose turn it is
+/// cannot run, something else has to help it.
+fn is_midway(scene: &Scene<'_>) -> bool {
+    let Some(told) = scene.members.told() else { return false };
+    let name = scene.look.seen.object.name_any();
+    let led = scene.look.children.primary.ours().and_then(|service| network::leads_to(service));
+    let serves = |heir: u32| led.is_none_or(|pod| *pod == names::pod(&name, heir));
+    let heir = told.primary.filter(|heir| !serves(*heir) || scene.members.pod(*heir).is_some_and(Members::is_labelled));
+    let turn = heir.or(told.fenced.filter(|_| told.primary.is_none()));
+    let stuck =
+        |ordinal: u32| scene.members.ended(ordinal).is_none() && scene.members.pod(ordinal).is_some_and(|pod| trouble(pod).is_some());
+    turn.is_some_and(|ordinal| !stuck(ordinal))
 }
 
 /// Claims of servers that are smaller than the target wants them; those that no server uses may be as they are.

@@ -19,6 +19,11 @@ const POD_NAME: &str = "statefulset.kubernetes.io/pod-name";
 /// No pod has this name, since names have no capitals; with an empty selector the old address would stay.
 const NOBODY: &str = "Nobody";
 
+/// The pod that a Service of one pod leads to.
+pub fn leads_to(service: &Service) -> Option<&String> {
+    service.spec.as_ref()?.selector.as_ref()?.get(POD_NAME)
+}
+
 /// The Service of the primary: it leads to one pod by its name, and nowhere while nobody is the primary.
 pub fn primary(object: &Object, plan: &Plan, primary: Option<u32>) -> Rendered {
     let service = &plan.service;

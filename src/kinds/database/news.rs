@@ -23,7 +23,7 @@ fn failed_backup(before: Option<&Status<KeptSpec>>, seen: &Observation<Database>
         return None;
     }
     let job = seen.children.made.iter().find(|job| work::failed_at(job).as_ref() == Some(&now))?;
-    let words = work::last_line(&seen.children, job, false).or_else(|| work::failure(job))?;
+    let words = work::last_line(&seen.children.job_pods, job, false).or_else(|| work::failure(job))?;
     Some(News::Failed { reason: "BackupFailed", action: "Backup", words })
 }
 

@@ -62,8 +62,6 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
                 return moves(scene, target);
             }
             orders.extend(needed::primary_service(scene, target).1);
-            // No other dump begins from now on, and one that is being made is waited for.
-            orders.extend(upkeep::schedule(scene, target, true));
         }
     }
     orders.extend(needed::missing_scripts(scene));

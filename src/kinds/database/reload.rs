@@ -3,11 +3,9 @@
 
 use super::scene::Scene;
 use super::work::{self, Task};
-use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
-use json_patch::{AddOperation, PatchOperation};
-use jsonptr::PointerBuf;
+use crate::kinds::order::{ChildKind, ChildRef, Order};
 use k8s_openapi::api::core::v1::Pod;
-use kube::{Resource, ResourceExt};
+use kube::ResourceExt;
 use serde_json::json;
 
 /// The mark of the settings that a pod was last told to read.
@@ -20,14 +18,13 @@ pub fn of<'a>(scene: &Scene<'a>) -> Option<(Vec<Order>, Task<'a>)> {
     Some((told.collect(), work::reading(scene.look, unread.mark)?))
 }
 
-/// The mark, where the pod has another one or none.
+/// The mark, where the pod has another one or none. It is applied, so that annotations of others stay that no cache shows.
 fn told(pod: &Pod, mark: &str) -> Option<Order> {
-    let annotations = PointerBuf::from_tokens(["metadata", "annotations"]);
-    let add = match pod.meta().annotations.as_ref().map(|known| known.get(TOLD)) {
-        Some(Some(known)) if known == mark => return None,
-        Some(_) => AddOperation { path: annotations.with_trailing_token(TOLD), value: json!(mark) },
-        None => AddOperation { path: annotations, value: json!({ TOLD: mark }) },
-    };
+    if pod.annotations().get(TOLD).is_some_and(|known| known == mark) {
+        return None;
+    }
     let child = ChildRef { kind: ChildKind::Pod, name: pod.name_any() };
-    Some(Order::Patch { child, patch: patch_of(pod.meta().uid.as_deref(), [PatchOperation::Add(add)]) })
+    let metadata = json!({ "name": child.name, "namespace": pod.namespace(), "annotations": { TOLD: mark } });
+    let object = json!({ "apiVersion": child.kind.api_version(), "kind": child.kind.name(), "metadata": metadata });
+    Some(Order::Apply { child, object, uid: pod.uid(), whole: false })
 }

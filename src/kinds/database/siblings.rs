@@ -6,7 +6,7 @@ use super::more::More;
 use super::names::{self, Work};
 use super::secrets::{Credentials, Loss};
 use super::v1::Database as Object;
-use super::work;
+use super::{results, work};
 use crate::kinds::children::{Lookup, Place, Siblings, Slot};
 use crate::kinds::intervention::{Subject, id};
 use crate::kinds::reading::Reading;
@@ -15,7 +15,6 @@ use k8s_openapi::api::batch::v1::{CronJob, Job};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, PersistentVolumeClaim, Pod, Secret, Service};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::storage::v1::StorageClass;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
 use std::sync::{Arc, LazyLock};
@@ -135,17 +134,20 @@ fn jobs(lookup: &impl Lookup, object: &Object, pods: &[Arc<Pod>]) -> (Vec<OneJob
     (jobs, earlier)
 }
 
-/// Does a Job of this work, of an earlier attempt, go on, or has it ended well, and nobody has taken note of it yet? One that
-/// only waits is made anew.
+/// Does a Job of this work, of an earlier attempt, go on, or has it ended well, and nobody has taken note of it yet? One whose
+/// pods only wait is made anew, and so is one whose answer nobody can read.
 fn goes_on(job: &Job, work: Work, pods: &[Arc<Pod>], more: &More) -> bool {
     let noted = more.snapshot.as_ref().map(|taken| &taken.time).max(more.written_since.as_ref());
-    let is_news = |ended: &Time| noted.is_none_or(|noted| noted.0 < ended.0);
-    let runs = |pod: &&Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Running");
+    let answer = || work::last_line(pods, job, true).is_some_and(|line| results::dump(&line).is_ok());
+    let begun = |pod: &Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()).is_some_and(|phase| phase != "Pending");
     let is_its = |pod: &&Arc<Pod>| pod.labels().get(work::JOB_NAME) == Some(&job.name_any());
     job.labels().get(COMPONENT).map(String::as_str) == Some(work.name())
         && job.metadata.deletion_timestamp.is_none()
         && work::failure(job).is_none()
-        && (work::completion(job).is_some_and(|ended| is_news(&ended)) || pods.iter().filter(is_its).any(|pod| runs(&pod)))
+        && match work::completion(job) {
+            Some(ended) => noted.is_none_or(|noted| noted.0 < ended.0) && answer(),
+            None => pods.iter().filter(is_its).any(begun),
+        }
 }
 
 /// The claim of dumps that an earlier object of this name has left may be taken over where the spec itself names it as the

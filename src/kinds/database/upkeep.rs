@@ -16,16 +16,11 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     if scene.look.seen.object.meta().deletion_timestamp.is_some() {
         return Vec::new();
     }
-    let schedule = schedule(scene, target, facts::was_never_ready(scene));
+    let schedule = jobs::backups(&scene.look.seen.object, target, facts::was_never_ready(scene));
+    let schedule = apply_or_remove(&children.schedule, schedule, scene.look.yielded());
     let room = children.backups.ours().and_then(|claim| growth(claim, &target.backup.storage.size));
     let (settings, _) = primary_service(scene, target);
     schedule.into_iter().chain(room).chain(settings).chain(outlived(scene, target)).collect()
-}
-
-/// The CronJob of the backups, where the target has a schedule; `held` where none may start now.
-pub fn schedule(scene: &Scene<'_>, target: &Plan, held: bool) -> Option<Order> {
-    let rendered = jobs::backups(&scene.look.seen.object, target, held);
-    apply_or_remove(&scene.look.children.schedule, rendered, scene.look.yielded())
 }
 
 /// ConfigMaps that are named by their digest, and that nobody mounts any more: once every pod is as wanted.

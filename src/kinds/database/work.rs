@@ -16,6 +16,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use serde_json::json;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The label by which a Job's pods are found.
 pub const JOB_NAME: &str = "batch.kubernetes.io/job-name";
@@ -64,7 +65,8 @@ pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> 
     let (_, work) = WORK.into_iter().find(|(of, _)| *of == phase)?;
     let plan = plan(look, phase)?;
     let placed = if work == Work::Snapshot { placed_well(look, plan) } else { Cow::Borrowed(plan) };
-    let seconds = if work.is_long() { jobs::DUMP_SECONDS } else { patience(look, phase) };
+    // A dump may wait for another one first.
+    let seconds = if work.is_long() { patience(look, phase).max(2 * jobs::DUMP_SECONDS) } else { patience(look, phase) };
     let mut rendered = rendered(&look.seen.object, &placed, work, seconds)?;
     // One of an earlier attempt goes on under its name.
     rendered.child.name.clone_from(&look.children.job(work)?.name);
@@ -108,7 +110,7 @@ pub fn reading<'a>(look: &'a Look<'_, Database>, mark: i64) -> Option<Task<'a>> 
     Some(Task { work: Work::Generation, rendered, progress })
 }
 
-/// How long a Job of one that is not [`Work::is_long`] may take, in seconds: longer than its state, since Kubernetes removes the pod of one that took too long, and
+/// How long a Job may take, in seconds: longer than its state, since Kubernetes removes the pod of one that took too long, and
 /// with it the words that say why.
 fn patience(look: &Look<'_, Database>, phase: Phase) -> i64 {
     look.seen.settings.deadline(phase).as_secs().saturating_mul(2)
@@ -143,10 +145,10 @@ fn progress<'a>(children: &'a Children, work: Work, rendered: &Rendered) -> Prog
     }
     if is_complete(job) {
         // Its pod may be told of later than the Job itself.
-        return last_line(children, job, true).map_or(Progress::Running, Progress::Done);
+        return last_line(&children.job_pods, job, true).map_or(Progress::Running, Progress::Done);
     }
     match failure(job) {
-        Some(why) => Progress::Failed(last_line(children, job, false).unwrap_or(why)),
+        Some(why) => Progress::Failed(last_line(&children.job_pods, job, false).unwrap_or(why)),
         None => Progress::Running,
     }
 }
@@ -174,9 +176,9 @@ pub fn is_complete(job: &Job) -> bool {
 }
 
 /// The last line of the newest pod of a Job that ended so.
-pub fn last_line(children: &Children, job: &Job, well: bool) -> Option<String> {
+pub fn last_line(pods: &[Arc<Pod>], job: &Job, well: bool) -> Option<String> {
     let name = job.name_any();
-    let its = children.job_pods.iter().filter(|pod| pod.labels().get(JOB_NAME) == Some(&name));
+    let its = pods.iter().filter(|pod| pod.labels().get(JOB_NAME) == Some(&name));
     let ended = its.filter_map(|pod| Some((pod.creation_timestamp()?.0, ended(pod, well)?)));
     ended.max_by_key(|(made, _)| *made).map(|(_, line)| line)
 }

@@ -14,6 +14,11 @@ pub fn difference(name: &str, text: &str) -> Option<String> {
     (golden != text).then(|| format!("{name} says:\n{golden}\nbut seen was:\n{text}"))
 }
 
+/// What a golden file says.
+pub fn text(name: &str) -> String {
+    std::fs::read_to_string(repository().join("tests/golden").join(name)).unwrap()
+}
+
 /// The golden files of a folder: one that no test compares is a text that nobody gets any more.
 pub fn names(folder: &str) -> BTreeSet<String> {
     let files = std::fs::read_dir(repository().join("tests/golden").join(folder)).unwrap();

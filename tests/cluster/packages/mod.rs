@@ -11,6 +11,9 @@ use crate::harness::{Answer, Space, bash, eventually, helm, kubectl, kubectl_wit
 use serde_json::Value;
 use std::path::PathBuf;
 
+/// The least of a Database.
+const DATABASE: &str =
+    "apiVersion: stable.imaginedata.com/v1\nkind: Database\nmetadata: {name: db}\nspec: {databaseName: shop, storage: {size: 1Gi}}\n";
 const NAMESPACE: &str = "pointsman-system";
 const ACCOUNT: &str = "system:serviceaccount:pointsman-system:pointsman";
 
@@ -136,6 +139,11 @@ fn known_as_an_owner(space: &Space) {
 
 /// Who is there, and since when: names, uids and generations of objects, Deployments and pods.
 fn operands(space: &Space) -> String {
+    listed(space, "mc,deployments,pods,services")
+}
+
+fn listed(space: &Space, kinds: &str) -> String {
     let columns = "custom-columns=:.kind,:.metadata.name,:.metadata.uid,:.metadata.generation,:.status.containerStatuses[*].restartCount";
-    space.kubectl(&["get", "mc,deployments,pods,services", "--sort-by=.metadata.uid", "--no-headers", "--output", columns]).ok()
+    let lines = space.kubectl(&["get", kinds, "--sort-by=.metadata.uid", "--no-headers", "--output", columns]).ok();
+    lines.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect()
 }

@@ -1,10 +1,7 @@
 //! An installation for some namespaces has rights in those alone, and needs no others.
 
-use super::{ACCOUNT, Chart, Cluster, known_as_an_owner, started};
+use super::{ACCOUNT, Chart, Cluster, DATABASE, known_as_an_owner, started};
 use crate::harness::{Space, alone, audit, eventually, kubectl, operator};
-
-const DATABASE: &str =
-    "apiVersion: stable.imaginedata.com/v1\nkind: Database\nmetadata: {name: db}\nspec: {databaseName: shop, storage: {size: 1Gi}}\n";
 
 /// What goes with a namespace is in nobody's order, and the rights in it are often the first.
 #[test]

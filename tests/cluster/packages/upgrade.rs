@@ -1,6 +1,6 @@
 //! Helm upgrades, uninstalls and installs again; nobody's object goes, and nobody's pod restarts.
 
-use super::{Chart, Cluster, NAMESPACE, known_as_an_owner, operands, started, uninstall};
+use super::{Chart, Cluster, DATABASE, NAMESPACE, known_as_an_owner, listed, operands, started, uninstall};
 use crate::harness::{DEFINITION, Space, alone, bash, helm, kubectl};
 
 /// The next release: another flag, a further field in the definition, a further right.
@@ -27,6 +27,10 @@ fn installed(chart: &Chart) {
     started();
 }
 
+fn all(space: &Space) -> String {
+    listed(space, "mc,db,deployments,statefulsets,pvc,pods,services")
+}
+
 #[test]
 fn helm_upgrades_uninstalls_and_installs_again_and_every_object_stays() {
     let _turn = alone();
@@ -39,11 +43,14 @@ fn helm_upgrades_uninstalls_and_installs_again_and_every_object_stays() {
     known_as_an_owner(&space);
     space.memcached("cache", "{replicas: 3}");
     space.apply("apiVersion: cache.example.com/v1alpha1\nkind: Memcached\nmetadata: {name: older}\nspec: {size: 1}\n").ok();
+    space.apply(DATABASE).ok();
     for name in ["cache", "older"] {
         space.ready(name);
     }
-    let before = operands(&space);
-    assert_eq!(before.lines().filter(|line| line.starts_with("Pod ")).count(), 4, "{before}");
+    space.db("db").ready_within(90);
+    let before = all(&space);
+    let pods = before.lines().filter(|line| ["Pod cache-", "Pod older-", "Pod db-0"].iter().any(|pod| line.starts_with(pod)));
+    assert_eq!(pods.count(), 5, "{before}");
 
     // A value that nobody knows is refused before anything is changed.
     let refused = newer().helm("upgrade", "replica: 3");
@@ -64,7 +71,7 @@ fn helm_upgrades_uninstalls_and_installs_again_and_every_object_stays() {
     space.kubectl(&["delete", "mc/new"]).ok();
     space.kubectl(&["delete", "deployment/new", "service/new", "--ignore-not-found"]).ok();
     space.kubectl(&["wait", "--for=delete", "pod", "--selector=app.kubernetes.io/instance=new", "--timeout=60s"]).ok();
-    assert_eq!(operands(&space), before, "an upgrade changed an operand");
+    assert_eq!(all(&space), before, "an upgrade changed an operand");
 
     let said = uninstall("--yes");
     assert_eq!(
@@ -75,7 +82,7 @@ fn helm_upgrades_uninstalls_and_installs_again_and_every_object_stays() {
     );
     bash(&format!("{} stop", super::script())).ok();
     helm(&["uninstall", "pointsman"], "").ok();
-    assert_eq!(operands(&space), before, "removing the release changed an operand");
+    assert_eq!(all(&space), before, "removing the release changed an operand");
     let said = uninstall("").ok();
     assert!(said.contains("memcacheds.cache.example.com stays, because 2 objects of users would go with it"), "{said}");
 
@@ -83,17 +90,18 @@ fn helm_upgrades_uninstalls_and_installs_again_and_every_object_stays() {
     for name in ["cache", "older"] {
         space.ready(name);
     }
+    space.db("db").ready_within(90);
     space.patch("cache", r#"{"replicas":4}"#).ok();
     space.ready("cache");
     space.patch("cache", r#"{"replicas":3}"#).ok();
     space.ready("cache");
     let kept = |text: &str| {
         text.lines()
-            .filter(|line| line.starts_with("Memcached "))
+            .filter(|line| ["Memcached ", "Database ", "StatefulSet ", "PersistentVolumeClaim "].iter().any(|kind| line.starts_with(kind)))
             .filter_map(|line| line.split_whitespace().nth(2).map(str::to_owned))
             .collect::<Vec<_>>()
     };
-    assert_eq!(kept(&operands(&space)), kept(&before), "installing again lost an object");
+    assert_eq!(kept(&all(&space)), kept(&before), "installing again lost an object");
 }
 
 /// Upgrades to the next release and back to this one, `rounds` times.

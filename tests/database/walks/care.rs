@@ -16,6 +16,8 @@ fn dumped() -> Life {
     while life.cluster.names(ChildKind::Job).iter().all(|job| !job.contains("snapshot")) {
         life.look();
     }
+    // Its pod ends, and then it does.
+    life.cluster.settles();
     life.cluster.settles();
     assert_eq!(life.state(), Phase::SnapshottingBeforeDelete.text());
     life

@@ -331,17 +331,18 @@ impl Cluster {
             let script = job["spec"]["template"]["spec"]["containers"][0]["command"][1].as_str().unwrap_or_default();
             let runs = self.has(Trouble::MuchData) && ["dump.sh", "restore.sh"].iter().any(|long| script.ends_with(long));
             let (well, line) = self.said(&job);
-            let mut labels = job["spec"]["template"]["metadata"]["labels"].clone();
-            labels["batch.kubernetes.io/job-name"] = json!(name);
-            let state = json!({ "terminated": { "exitCode": if well { 0 } else { 3 }, "message": line } });
-            let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": format!("{name}-x"), "labels": labels },
-                "status": { "phase": if well { "Succeeded" } else { "Failed" }, "containerStatuses": [{ "name": "job", "ready": false, "restartCount": 0, "image": "", "imageID": "", "state": state }] } });
-            let mut pod = pod;
-            if runs {
-                pod["status"] = json!({ "phase": "Running" });
-            }
-            self.insert(&ChildRef { kind: ChildKind::Pod, name: format!("{name}-x") }, &pod);
-            if runs {
+            let ended = if well { "Succeeded" } else { "Failed" };
+            let key = (ChildKind::Pod, format!("{name}-x"));
+            // Its controller tells of its end a moment after the pod.
+            if runs || self.things.get(&key).is_none_or(|pod| pod["status"]["phase"] != ended) {
+                let mut labels = job["spec"]["template"]["metadata"]["labels"].clone();
+                labels["batch.kubernetes.io/job-name"] = json!(name);
+                let state = json!({ "terminated": { "exitCode": if well { 0 } else { 3 }, "message": line } });
+                let container = json!([{ "name": "job", "ready": false, "restartCount": 0, "image": "", "imageID": "", "state": state }]);
+                let status = if runs { json!({ "phase": "Running" }) } else { json!({ "phase": ended, "containerStatuses": container }) };
+                let metadata = json!({ "name": format!("{name}-x"), "labels": labels });
+                let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": status });
+                self.insert(&ChildRef { kind: ChildKind::Pod, name: format!("{name}-x") }, &pod);
                 continue;
             }
             let (kind, now) = (if well { "Complete" } else { "Failed" }, self.now.to_string());

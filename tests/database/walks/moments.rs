@@ -195,7 +195,9 @@ fn a_move_is_ended_before_an_image_is_asked_or_a_volume_grows() {
         fields["replicas"] = json!(1);
         life.set(&fields);
         let before = life.path.len();
-        while life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology")["data"]["primary"] == "" {
+        let leads = |life: &Life| life.cluster.get(ChildKind::Service, "db").expect("a Service")["spec"]["selector"].to_string();
+        let old = leads(&life);
+        while leads(&life) == old {
             assert!(life.path[before..].iter().all(|state| *state == Phase::Scaling.text()), "{change}: {:?}", life.path);
             life.look();
             life.cluster.settles();

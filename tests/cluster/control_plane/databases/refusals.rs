@@ -7,13 +7,14 @@ use super::super::wrong_answers::wrong_answers;
 use super::refused::{Refused, faults, spec};
 use super::{ASKS, SOON, create, saying};
 use crate::harness::carrier::DATABASE;
-use crate::harness::{Space, shared};
+use crate::harness::{Space, golden, shared};
 use pointsman::kinds::Served;
-use pointsman::kinds::database::Database;
+use pointsman::kinds::database::{Database, change_rules};
 use serde_json::{Value, json};
 
-const OBJECTS: [&str; 4] = ["db", "fixed", "going", "asking"];
+const OBJECTS: [&str; 5] = ["db", "fixed", "going", "asking", "unready"];
 const NONE: &str = "new";
+const FOLDER: &str = "database-refusals";
 
 /// A write that is refused: the golden file, the object, the change of its spec, and words that the refusal has to have.
 struct Case(&'static str, &'static str, Value, &'static [&'static str]);
@@ -40,6 +41,18 @@ fn changes() -> Vec<Case> {
         Case("another-class", "db", json!({ "storage": { "storageClassName": "played-fixed" } }), &["unsupported: played -> played-fixed"]),
         Case("an-extension-less", "db", json!({ "extensions": [] }), &["spec.extensions", "pg_trgm"]),
         Case("backups-smaller", "db", json!({ "backup": { "storage": { "size": "1Gi" } } }), &["spec.backup.storage.size", "2Gi -> 1Gi"]),
+        Case(
+            "backups-in-another-class",
+            "db",
+            json!({ "backup": { "storage": { "size": "2Gi", "storageClassName": "played-fixed" } } }),
+            &["spec.backup.storage.storageClassName", "unsupported: played -> played-fixed"],
+        ),
+        Case(
+            "another-class-before-the-first-ready",
+            "unready",
+            json!({ "storage": { "size": "1Gi", "storageClassName": "played-fixed" } }),
+            &["spec.storage.storageClassName", "unsupported: played -> played-fixed"],
+        ),
         Case("restored-later", "db", json!({ "restoreFrom": { "claimName": "old" } }), &["spec.restoreFrom", "unsupported: (none) -> old"]),
         Case(
             "several-at-once",
@@ -110,9 +123,11 @@ fn prepared(space: &Space) {
     create(space, "db", &rich());
     create(space, "fixed", &json!({ "storage": { "size": "1Gi", "storageClassName": "played-fixed" } }));
     create(space, "going", &json!({ "podTemplate": saying("snapshot", "wait") }));
+    create(space, "unready", &json!({ "podTemplate": saying("init", "FAILED: no such thing") }));
     for name in ["db", "fixed", "going"] {
         space.db(name).ready_within(SOON);
     }
+    space.db("unready").reaches("HumanIntervention", ASKS);
     space.db("asking").reaches("HumanIntervention", ASKS);
     space.db("going").kubectl("delete", &["--wait=false"]).ok();
     space.db("going").reaches("SnapshottingBeforeDelete", SOON);
@@ -134,10 +149,13 @@ fn every_refusal_says_what_to_do_and_changes_nothing() {
         })
         .collect();
     refused.extend(Refused::generic([wrong_answers(&DATABASE, "db", "fixed", "asking"), names()].concat()));
-    let faults = faults(&space, "database-refusals", &refused);
+    let faults = faults(&space, FOLDER, &refused);
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
     assert_eq!(specs(), before, "a refused write changed an object");
     assert!(space.db(NONE).seen().is_null(), "a refused object was made");
+    let met: String = golden::names(FOLDER).iter().map(|file| golden::text(&format!("{FOLDER}/{file}"))).collect();
+    let unmet: Vec<&str> = change_rules::ROWS.iter().map(|row| row.why).filter(|why| !met.contains(why)).collect();
+    assert_eq!(unmet, Vec::<&str>::new(), "changes that are not made, and that nobody tries");
     let unsupported = Database::changes_table().iter().filter(|row| row.raises.is_err()).count();
     assert_eq!(unsupported, 3, "another row of the change table is unsupported, and nobody tries it");
 }
