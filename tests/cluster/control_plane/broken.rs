@@ -145,6 +145,28 @@ fn without_the_conversion_the_operator_wipes_no_managed_fields() {
     assert!(people(&before).iter().all(|entry| people(&fields()).contains(entry)), "{}", fields());
 }
 
+/// The hand's own patch forgets who owns which field; that is no reason to leave the object without what guards its data.
+#[test]
+fn a_finalizer_that_a_hand_took_off_while_nobody_converted_is_put_back() {
+    let turn = alone();
+    let space = Space::new("unheld");
+    let old = json!({ "apiVersion": "stable.imaginedata.com/v1alpha1", "kind": "Database", "metadata": { "name": "db" },
+        "spec": { "name": "shop", "storage-size": "1Gi" } });
+    space.kubectl_with(&["create", "--filename", "-"], &old.to_string()).ok();
+    space.db("db").ready_within(90);
+    let meta = || space.object_list(&["db", "--show-managed-fields"])[0]["metadata"].clone();
+    let patch = |finalizers: &str| {
+        let patch = format!(r#"{{"metadata":{{"finalizers":{finalizers}}}}}"#);
+        space.kubectl(&["patch", "db/db", "--type=merge", "--patch", &patch]).ok();
+    };
+    let outage = NoService::deleted(&turn);
+    patch(r#"["example.com/a"]"#);
+    assert_eq!(meta()["managedFields"], Value::Null, "docs/break-glass.md says what such a patch costs");
+    drop(outage);
+    eventually(60, "the finalizer is back", || meta()["finalizers"] == json!(["example.com/a", "pointsman.dev/database"]));
+    patch(r#"["pointsman.dev/database"]"#);
+}
+
 #[test]
 fn namespaces_elsewhere_are_deleted_where_the_definition_is_gone() {
     let turn = alone();

@@ -98,19 +98,24 @@ impl NoService {
     }
 }
 
-/// The definition is deleted, and with it every object.
+/// The definitions are deleted, and with them every object.
 #[derive(Debug)]
 pub struct NoDefinition {
-    _definition: Away,
+    _definitions: [Away; 2],
 }
 
 impl NoDefinition {
-    /// Deletes it. Nobody may run who would wait for it.
+    /// Deletes them. Nobody may run who would wait for them.
     #[track_caller]
     pub fn deleted(_away: &NoOperator) -> Self {
-        kubectl(&["annotate", DEFINITION, "pointsman.dev/deletable=true"]).ok();
-        let outage = NoDefinition { _definition: Away::taken(&[DEFINITION]) };
-        eventually(20, "the kind is unknown", || kubectl(&["get", "mc"]).code != 0);
+        const BOTH: [&str; 2] = [DEFINITION, "customresourcedefinition/databases.stable.imaginedata.com"];
+        for definition in BOTH {
+            kubectl(&["annotate", definition, "pointsman.dev/deletable=true"]).ok();
+        }
+        let outage = NoDefinition { _definitions: BOTH.map(|definition| Away::taken(&[definition])) };
+        for kind in ["mc", "db"] {
+            eventually(20, "the kind is unknown", || kubectl(&["get", kind]).code != 0);
+        }
         outage
     }
 }

@@ -50,7 +50,7 @@ fn changes() -> Vec<Case> {
         Case(
             "another-class-before-the-first-ready",
             "unready",
-            json!({ "storage": { "size": "1Gi", "storageClassName": "played-fixed" } }),
+            json!({ "storage": { "storageClassName": "played-fixed" } }),
             &["spec.storage.storageClassName", "unsupported: played -> played-fixed"],
         ),
         Case("restored-later", "db", json!({ "restoreFrom": { "claimName": "old" } }), &["spec.restoreFrom", "unsupported: (none) -> old"]),
