@@ -17,6 +17,7 @@ mod secret;
 mod trust;
 
 use super::lease::Leadership;
+use super::names::SECRET;
 use crate::config::Source;
 use crate::telemetry;
 use base64::Engine;
@@ -34,7 +35,6 @@ use news::News;
 use readiness::{Complaint, Readiness};
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
-pub(super) use secret::SECRET;
 use secret::read;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use super::cache::version_in;
 use super::calls::{Answer, Unanswered, call, fetch};
 use super::memory::Awaited;
-use super::perform::{MANAGER, Outcome, applied, refused};
+use super::outcome::{MANAGER, Outcome, applied, refused};
 use crate::kinds::children::{belongs, controller};
 use crate::kinds::order::{ChildRef, Fate, Refusal};
 use kube::Client;

@@ -9,20 +9,18 @@ use super::cache::version_in;
 use super::calls::{Answer, Unanswered, call, failed_test};
 use super::first::{create, first_applied, stands};
 use super::memory::Awaited;
+use super::outcome::{MANAGER, Outcome, applied, managed, refusal, refused, words};
 use super::patched::patched;
 use super::seize::seize;
 use crate::kinds::Served;
 use crate::kinds::order::{Cascade, ChildRef, Fate, Order, Refusal, Trial};
 use json_patch::{PatchOperation, TestOperation};
 use jsonptr::PointerBuf;
-use kube::api::{DeleteParams, Patch, PatchParams, Preconditions, ValidationDirective};
+use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
 use kube::core::object::HasStatus;
 use kube::core::{Request, Status};
 use kube::{Client, Resource, ResourceExt};
 use serde_json::{Value, json};
-
-/// The field manager of the children.
-pub(super) const MANAGER: &str = "pointsman";
 
 /// The object that orders are about, or whose children.
 #[derive(Debug)]
@@ -81,16 +79,6 @@ impl Performed {
     pub fn whole(&self) -> bool {
         self.refusal.is_none() && self.failure.is_none() && !self.outdated
     }
-}
-
-/// What became of one order.
-pub(super) enum Outcome {
-    /// It was carried out.
-    Done(Awaited),
-    /// The child is not what it was when it was seen: the next look sees it as it is.
-    Outdated,
-    /// It came to nothing.
-    Refused(Refusal),
 }
 
 /// Carries out `orders` about an object and its children.
@@ -217,31 +205,11 @@ fn outdated(status: &Status) -> bool {
     [404, 409].contains(&status.code) || failed_test(status)
 }
 
-pub(super) fn refused(child: &ChildRef, status: &Status, fate: Fate) -> Outcome {
-    Outcome::Refused(refusal(child, status, fate))
-}
-
-fn refusal(child: &ChildRef, status: &Status, fate: Fate) -> Refusal {
-    Refusal { child: Some(child.clone()), words: words(status), fate }
-}
-
-fn words(status: &Status) -> String {
-    if status.message.is_empty() { format!("{} {}", status.code, status.reason) } else { status.message.clone() }
-}
-
 /// The object, for the very child of this uid and no other.
 fn with_uid(object: &Value, uid: &str) -> Value {
     let mut object = object.clone();
     object["metadata"]["uid"] = json!(uid);
     object
-}
-
-pub(super) fn applied() -> PatchParams {
-    PatchParams { field_validation: Some(ValidationDirective::Strict), ..managed() }
-}
-
-fn managed() -> PatchParams {
-    PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() }
 }
 
 fn collection(child: &ChildRef, namespace: &str) -> Request {

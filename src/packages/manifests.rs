@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 
 /// The operator's namespace in the printed manifests.
 pub const NAMESPACE: &str = "pointsman-system";
+
+/// The name of nearly everything: one installation a cluster needs no other.
+pub(super) const NAME: &str = "pointsman";
 /// What stands first in a printed file that people read.
 pub const PRINTED: &str = "Printed by the code: change it there, then run `cargo run --bin generate`.";
 /// The port of the webhooks, in the pod and in the Service.
@@ -61,7 +64,7 @@ pub fn service() -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": { "name": "pointsman", "namespace": NAMESPACE, "labels": labels() },
+        "metadata": { "name": NAME, "namespace": NAMESPACE, "labels": labels() },
         "spec": {
             "ipFamilyPolicy": "PreferDualStack",
             "selector": selector(),

@@ -2,11 +2,8 @@
 //! installation, since the API server of a cluster without that operator knows neither kind.
 
 use super::alerts::{ALERTS, Alert};
-use super::manifests::{NAMESPACE, labels, selector};
+use super::manifests::{NAME, NAMESPACE, labels, selector};
 use serde_json::{Value, json};
-
-/// The name of both.
-const NAME: &str = "pointsman";
 
 /// Both objects. A switch of the chart and the kustomize component add them to the others.
 pub fn monitoring() -> Vec<Value> {

@@ -1,6 +1,6 @@
 //! The one list of the operator's objects.
 
-use super::manifests::{self, NAMESPACE, PORT, labels, selector};
+use super::manifests::{self, NAME, NAMESPACE, PORT, labels, selector};
 use super::{availability, protection, rights};
 use serde_json::{Value, json};
 
@@ -8,9 +8,6 @@ const METRICS: u16 = 8080;
 
 /// More than the operator takes to end: 27 s at most.
 const GRACE_SECONDS: u16 = 30;
-
-/// The name of nearly everything: one installation a cluster needs no other.
-pub(super) const NAME: &str = "pointsman";
 
 /// Every object, in the order in which they are applied. A further object is one more in this list: every package has it.
 pub fn objects() -> Vec<Value> {

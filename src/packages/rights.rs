@@ -1,7 +1,6 @@
 //! What the operator may do, and what people may be let do: roles and their bindings.
 
-use super::manifests::{self, NAMESPACE, labels};
-use super::objects::NAME;
+use super::manifests::{self, NAME, NAMESPACE, labels};
 use crate::kinds::children::ChildVisitor;
 use crate::kinds::of_each;
 use crate::kinds::order::{Child, ChildKind};

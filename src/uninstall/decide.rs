@@ -77,12 +77,7 @@ fn goes(definition: &Definition, consent: Consent) -> bool {
 
 /// Would something go with this namespace that is to stay?
 fn stays(namespace: &Part, kept: &[&Definition]) -> bool {
-    !namespace.others.is_empty() || holds(namespace, kept)
-}
-
-/// Would an object that stays go with this namespace?
-pub(super) fn holds(namespace: &Part, kept: &[&Definition]) -> bool {
-    kept.iter().flat_map(|definition| definition.objects.iter().flatten()).any(|object| object.namespace == namespace.name)
+    !namespace.others.is_empty() || namespace.holds(kept)
 }
 
 fn objects(found: &Found, which: impl Fn(&Object) -> bool) -> Vec<(&Definition, &Object)> {

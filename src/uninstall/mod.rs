@@ -44,6 +44,13 @@ pub struct Part {
     pub others: Vec<String>,
 }
 
+impl Part {
+    /// Would an object that stays go with this namespace?
+    fn holds(&self, kept: &[&Definition]) -> bool {
+        kept.iter().flat_map(|definition| definition.objects.iter().flatten()).any(|object| object.namespace == self.name)
+    }
+}
+
 /// A definition and what would go with it.
 #[derive(Clone, Debug)]
 pub struct Definition {

@@ -1,6 +1,5 @@
 //! What the person at the prompt reads.
 
-use super::decide::holds;
 use super::{Definition, Object, Part};
 
 /// How many objects are listed by name.
@@ -92,7 +91,7 @@ fn line(part: &Part) -> String {
 /// what is somebody else's.
 pub(super) fn stays(kept: &[&Definition], namespaces: &[&Part]) -> String {
     let namespace = |part: &&Part| {
-        if holds(part, kept) { format!("{} stays too, because some of them are in it.\n", title(part)) } else { inhabited(part) }
+        if part.holds(kept) { format!("{} stays too, because some of them are in it.\n", title(part)) } else { inhabited(part) }
     };
     kept.iter().map(|definition| stay(definition)).chain(namespaces.iter().map(namespace)).collect()
 }

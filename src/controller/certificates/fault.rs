@@ -1,8 +1,8 @@
 //! Why the certificates are not in order.
 
 use super::keys;
-use super::secret::SECRET;
 use crate::controller::calls::Unanswered;
+use crate::controller::names::SECRET;
 
 /// Why the certificates are not in order.
 #[derive(Debug, thiserror::Error)]

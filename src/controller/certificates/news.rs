@@ -1,7 +1,7 @@
 //! What the watches say: of the Secret, and of every place.
 
 use super::bundle::Watched;
-use super::secret::SECRET;
+use crate::controller::names::SECRET;
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 use k8s_openapi::api::core::v1::Secret;
 use kube::Client;

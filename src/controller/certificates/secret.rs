@@ -5,14 +5,12 @@ use super::fault::Fault;
 use super::keys::{self, Keys, Renewal};
 use crate::controller::calls::{Unanswered, bounded};
 use crate::controller::lease::claim::installed;
+use crate::controller::names::SECRET;
 use jiff::Timestamp;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use kube::api::{Api, ObjectMeta, PostParams};
-
-/// Its name.
-pub(in crate::controller) const SECRET: &str = "pointsman-certificates";
 
 /// What somebody wants made anew before its time: `leaf` or `authority`. It goes with the keys that it asked about.
 const RENEW: &str = "pointsman.dev/renew";

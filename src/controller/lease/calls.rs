@@ -3,7 +3,7 @@
 use super::MANAGER;
 use super::claim::{self, NAME};
 use super::election::Answer;
-use crate::controller::certificates::SECRET;
+use crate::controller::names::SECRET;
 use futures::stream::{BoxStream, StreamExt};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Secret;

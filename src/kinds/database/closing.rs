@@ -1,6 +1,5 @@
 //! When what a question is about is no longer so, beside what is the same for any kind.
 
-use super::facts::Fact;
 use super::outcome;
 use super::scene::Scene;
 use super::undone::{was_never_initialized, was_never_restored};
@@ -10,9 +9,12 @@ use crate::kinds::pods::condition;
 use crate::kinds::reason::Reason;
 use k8s_openapi::api::core::v1::Pod;
 
+/// Is it so?
+type Holds = fn(&Scene<'_>) -> bool;
+
 /// Questions that close for more than what any kind's do: what waits for ready pods alone goes on once they are, and a Job that
 /// outlasted its time may end well.
-const GOES_ON: [(Reason, Fact); 4] = [
+const GOES_ON: [(Reason, Holds); 4] = [
     (Reason::ProvisioningStuck, |scene| all_ready(scene) && (was_never_initialized(scene) || was_never_restored(scene))),
     (Reason::RolloutStuck, |scene| all_ready(scene) && came_back(scene) && scene.unread().is_some()),
     (Reason::RestoreFailed, |scene| ended_well(scene, Phase::Restoring)),

@@ -4,15 +4,13 @@
 use super::more::LastWord;
 use super::parts::DeletionPolicy;
 use super::scene::Scene;
-use super::tombstone;
+use super::{said, tombstone};
 use crate::kinds::annotations::{PROTECTED, is_set};
 use crate::kinds::apply::{creation, removal, removal_with};
 use crate::kinds::children::Slot;
 use crate::kinds::order::{Cascade, Child, Order};
 use crate::kinds::reading::Reading;
-use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use std::sync::Arc;
 
@@ -41,7 +39,7 @@ pub fn fate(scene: &Scene<'_>) -> Fate {
 /// Is there a dump that holds all that was written: one since which no server has served for long?
 fn has_last_dump(scene: &Scene<'_>) -> bool {
     let taken = scene.more.snapshot.as_ref();
-    taken.is_some_and(|taken| !serves(scene) || is_fresh(&taken.time, scene.look.seen.now))
+    taken.is_some_and(|taken| !serves(scene) || said::is_fresh(&taken.time, scene.look.seen.now))
 }
 
 /// May anybody write still? Servers that were told to go take no more, however long one of them hangs.
@@ -50,12 +48,6 @@ pub fn serves(scene: &Scene<'_>) -> bool {
         Some(set) => stays(set),
         None => scene.members.pods().any(|(_, pod)| stays(pod)),
     }
-}
-
-/// Is a dump of then still the last word on data that is being written to?
-pub fn is_fresh(taken: &Time, now: Timestamp) -> bool {
-    const FRESH: SignedDuration = SignedDuration::from_mins(5);
-    now.duration_since(taken.0) < FRESH
 }
 
 /// The policy as it is written now; where the spec cannot be read, as it was ordered, and at last the one that keeps most.

@@ -2,27 +2,22 @@
 
 use super::closing;
 use super::ending::{self, Fate};
-use super::ground::is_smaller;
-use super::members::Members;
 use super::names::Work;
 use super::scene::Scene;
-use super::secrets::Loss;
 use super::siblings::Children;
+use super::standing::{credentials_lost, is_going, is_midway, is_misleading, is_switchover_wanted, was_never_ready};
 use super::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::words::{Event, Phase};
 use super::work::{self, Progress};
-use super::{Database, learning, names, network, outcome, readers, upkeep, v1};
+use super::{Database, learning, outcome, upkeep, v1};
 use crate::kinds::Observation;
 use crate::kinds::annotations::{PAUSED, answer, is_set};
-use crate::kinds::children::Slot;
 use crate::kinds::finalizer;
 use crate::kinds::intervention::{Intervention, about};
 use crate::kinds::look::Look;
-use crate::kinds::pods::trouble;
 use crate::kinds::reason::Verb;
 use crate::machine::Word as _;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
-use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
 use std::collections::BTreeSet;
 
@@ -34,7 +29,7 @@ pub fn events(seen: &Observation<Database>) -> BTreeSet<Event> {
 }
 
 /// Is it so?
-pub(super) type Fact = fn(&Scene<'_>) -> bool;
+type Fact = fn(&Scene<'_>) -> bool;
 
 /// When each event is a fact, in the events' own order.
 const FACTS: [(Event, Fact); Event::ALL.len()] = [
@@ -64,7 +59,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::DowngradeFound, |scene| majors(scene).is_some_and(|(data, image)| image < data)),
     (Event::MajorFound, |scene| majors(scene).is_some_and(|(data, image)| image > data)),
     (Event::Unprobed, |scene| is_unprobed(scene)),
-    (Event::StorageFixed, |scene| is_to_grow(scene) && small_claims(scene).any(|claim| is_fixed(claim, &scene.look.children))),
+    (Event::StorageFixed, |scene| is_to_grow(scene) && scene.small_claims().any(|claim| is_fixed(claim, &scene.look.children))),
     (Event::StorageGrown, |scene| is_to_grow(scene)),
     (Event::StorageExpanded, |scene| !is_to_grow(scene)),
     (Event::SpecRefused, |scene| scene.look.refused()),
@@ -124,29 +119,8 @@ fn renewed(question: &Intervention, object: &v1::Database) -> bool {
     object.meta().generation.unwrap_or_default() > question.generation && question.about != about(&super::kept::KeptSpec::from(object))
 }
 
-/// Were the pods never all ready?
-pub fn was_never_ready(scene: &Scene<'_>) -> bool {
-    scene.look.seen.object.status().is_none_or(|status| status.last_good.is_none())
-}
-
-/// Is something being removed, so that it is counted what is left?
-fn is_going(scene: &Scene<'_>) -> bool {
-    scene.look.seen.object.meta().deletion_timestamp.is_some()
-}
-
 fn is_left(scene: &Scene<'_>) -> bool {
     ending::is_left(scene, scene.phase() != Phase::Retaining)
-}
-
-/// What was lost of the passwords, where there is a server that knows some and nobody has allowed new ones.
-pub fn credentials_lost(scene: &Scene<'_>) -> Vec<Loss> {
-    let children = &scene.look.children;
-    let known = !scene.is_new() && scene.more.reset_time.is_none();
-    let taken = |slot: &Slot<_>| !matches!(slot, Slot::Free | Slot::Ours(_));
-    if !known || taken(&children.internal) || taken(&children.application) {
-        return Vec::new();
-    }
-    children.credentials.as_ref().err().cloned().unwrap_or_default()
 }
 
 /// The major versions of the data and of the wanted image, where both are known.
@@ -163,29 +137,7 @@ fn is_unprobed(scene: &Scene<'_>) -> bool {
 
 /// Is a volume to grow?
 fn is_to_grow(scene: &Scene<'_>) -> bool {
-    small_claims(scene).next().is_some() && !is_midway(scene)
-}
-
-/// Is the primary on its move? Nobody can write until that has ended, so all else waits; but where the pod whose turn it is
-/// cannot run, something else has to help it.
-fn is_midway(scene: &Scene<'_>) -> bool {
-    let Some(told) = scene.members.told() else { return false };
-    let name = scene.look.seen.object.name_any();
-    let led = scene.look.children.primary.ours().and_then(|service| network::leads_to(service));
-    let serves = |heir: u32| led.is_none_or(|pod| *pod == names::pod(&name, heir));
-    let heir = told.primary.filter(|heir| !serves(*heir) || scene.members.pod(*heir).is_some_and(Members::is_labelled));
-    let turn = heir.or(told.fenced.filter(|_| told.primary.is_none()));
-    let stuck =
-        |ordinal: u32| scene.members.ended(ordinal).is_none() && scene.members.pod(ordinal).is_some_and(|pod| trouble(pod).is_some());
-    turn.is_some_and(|ordinal| !stuck(ordinal))
-}
-
-/// Claims of servers that are smaller than the target wants them; those that no server uses may be as they are.
-pub fn small_claims<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a PersistentVolumeClaim> {
-    let size = scene.look.target.as_ref().map(|target| &target.storage.size);
-    let used = scene.look.target.as_ref().map_or(0, |target| scene.count(target));
-    let claims = scene.look.children.claims.iter().zip(0..used).filter_map(|(slot, _)| slot.ours());
-    claims.filter(move |claim| size.is_some_and(|size| is_smaller(claim, size)))
+    scene.small_claims().next().is_some() && !is_midway(scene)
 }
 
 /// Is it known that this claim cannot grow?
@@ -225,19 +177,4 @@ fn auxiliaries_drifted(scene: &Scene<'_>) -> bool {
 fn is_overdue(scene: &Scene<'_>) -> bool {
     let waits = work::task(scene.look, scene.phase()).is_some_and(|task| !matches!(task.progress, Progress::Missing));
     scene.look.is_overdue() || waits && scene.look.late()
-}
-
-/// Has the primary to be another pod: since its own is to go, since nobody is it just now, or since the one that takes over
-/// serves as a replica still?
-pub fn is_switchover_wanted(scene: &Scene<'_>) -> bool {
-    let Some(told) = scene.members.told().filter(|_| !was_never_ready(scene)) else { return false };
-    let goes =
-        |primary: u32| !is_going(scene) && scene.look.target.as_ref().is_some_and(|target| primary >= target.replicas.unsigned_abs());
-    let served = |primary: u32| scene.members.pod(primary).is_some_and(Members::is_labelled);
-    told.primary.is_none_or(|primary| goes(primary) || served(primary))
-}
-
-/// Is there a reader who is not led to a server that serves readers?
-pub fn is_misleading(scene: &Scene<'_>) -> bool {
-    scene.look.target.as_ref().is_some_and(|target| !readers::orders(scene, target).is_empty())
 }

@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::scene::{Scene, is_there};
 use super::secrets::{self, Credentials};
 use super::topology::Topology;
-use super::{claims, configuration, facts, jobs, names, network, readers, scripts, servers};
+use super::{claims, configuration, jobs, names, network, readers, scripts, servers, standing};
 use crate::kinds::apply::{apply, apply_or_remove, creation, relabel};
 use crate::kinds::children::Slot;
 use crate::kinds::look::Conflict;
@@ -144,7 +144,7 @@ pub(super) fn primary_service(scene: &Scene<'_>, target: &Plan) -> (Option<Order
     let so = slot.ours().is_some_and(leads);
     let order = apply(slot, rendered, scene.look.yielded());
     // Its address follows the primary once it has moved.
-    let moves = facts::is_switchover_wanted(scene);
+    let moves = standing::is_switchover_wanted(scene);
     if so { (order, None) } else { (None, order.filter(|_| !moves)) }
 }
 

@@ -3,7 +3,7 @@
 use super::kept::KeptSpec;
 use super::say::volumes;
 use super::words::Phase;
-use super::{Database, work};
+use super::{Database, said};
 use crate::kinds::Observation;
 use crate::kinds::look::Look;
 use crate::kinds::news::News;
@@ -22,8 +22,8 @@ fn failed_backup(before: Option<&Status<KeptSpec>>, seen: &Observation<Database>
     if before.and_then(failure).is_some_and(|known| known.0 >= now.0) {
         return None;
     }
-    let job = seen.children.made.iter().find(|job| work::failed_at(job).as_ref() == Some(&now))?;
-    let words = work::last_line(&seen.children.job_pods, job, false).or_else(|| work::failure(job))?;
+    let job = seen.children.made.iter().find(|job| said::failed_at(job).as_ref() == Some(&now))?;
+    let words = said::last_line(&seen.children.job_pods, job, false).or_else(|| said::failure(job))?;
     Some(News::Failed { reason: "BackupFailed", action: "Backup", words })
 }
 

@@ -9,7 +9,7 @@ use super::scene::Scene;
 use super::secrets::{self, Credentials};
 use super::words::Effect;
 use super::work::{self, Progress, Task};
-use super::{Database, ending, facts, needed, readers, reload, upkeep};
+use super::{Database, ending, needed, readers, reload, said, standing, upkeep};
 use crate::kinds::Observation;
 use crate::kinds::apply::{creation, removal};
 use crate::kinds::children::Slot;
@@ -58,7 +58,7 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
     if task.work == Work::Snapshot {
         // It is taken of a primary, through the address of the primary: a move that was begun is ended first.
         if let Some(target) = scene.look.target.as_ref() {
-            if facts::is_switchover_wanted(scene) {
+            if standing::is_switchover_wanted(scene) {
                 return moves(scene, target);
             }
             orders.extend(needed::primary_service(scene, target).1);
@@ -96,7 +96,7 @@ fn started(task: Task<'_>) -> Option<Order> {
 fn tried_afresh(scene: &Scene<'_>) -> Vec<Order> {
     let waiting = scene.members.pods().filter(|(_, pod)| trouble(pod).is_some());
     let waiting = waiting.filter_map(|(ordinal, pod)| spared(scene, ordinal, pod));
-    let failed = scene.look.children.every_job().filter(|job| work::failure(job).is_some()).filter_map(removal);
+    let failed = scene.look.children.every_job().filter(|job| said::failure(job).is_some()).filter_map(removal);
     waiting.chain(failed).collect()
 }
 

@@ -96,7 +96,7 @@ pub fn parse(spec: &DatabaseSpec, image: &str) -> Result<Plan, Vec<Violation>> {
     let backup = backup(spec.backup.clone().unwrap_or_default(), &storage, &mut faults);
     faults.extend(spec.restore_from.iter().flat_map(plan_rules::illegal_source));
     let service = service(spec.service.clone().unwrap_or_default());
-    faults.extend(plan_rules::illegal_service(&service));
+    faults.extend(plan_rules::illegal_service(service.type_, &service.annotations, &service.source_ranges));
     if !faults.is_empty() {
         return Err(faults);
     }

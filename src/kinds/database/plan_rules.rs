@@ -2,10 +2,10 @@
 
 use super::fields;
 use super::parts::{Extension, RestoreFrom, ServiceType};
-use super::plan::Service;
 use crate::kinds::Violation;
 use crate::kinds::annotations::PREFIX;
 use crate::kinds::faults::{Faults, is_qualified, is_subdomain};
+use crate::kinds::pod_template::Strings;
 use crate::kinds::prose::beginning;
 use crate::kinds::spec_rules::below;
 use regex_lite::Regex;
@@ -63,9 +63,9 @@ pub fn illegal_source(RestoreFrom { claim_name, file }: &RestoreFrom) -> Vec<Vio
 }
 
 /// What is wrong with the Service.
-pub fn illegal_service(service: &Service) -> Vec<Violation> {
+pub fn illegal_service(type_: ServiceType, annotations: &Strings, ranges: &[String]) -> Vec<Violation> {
     let mut faults = Faults::default();
-    for key in service.annotations.keys() {
+    for key in annotations.keys() {
         // Of annotations alone, the API server takes capitals in the prefix.
         faults.unless(is_qualified(&key.to_ascii_lowercase()), "service.annotations", || {
             format!("{} is no key; write [prefix/]name of letters, digits, '-', '_' and '.'", quoted(key))
@@ -74,16 +74,13 @@ pub fn illegal_service(service: &Service) -> Vec<Violation> {
             format!("{} is the operator's; use a prefix of your own", quoted(key))
         });
     }
-    for (place, range) in service.source_ranges.iter().enumerate() {
+    for (place, range) in ranges.iter().enumerate() {
         let at = format!("service.loadBalancerSourceRanges[{place}]");
         faults.unless(is_range(range), &at, || format!("{} {}", quoted(range), fields::RANGE_TEXT));
     }
-    let balanced = service.type_ == ServiceType::LoadBalancer || service.source_ranges.is_empty();
+    let balanced = type_ == ServiceType::LoadBalancer || ranges.is_empty();
     faults.unless(balanced, "service.loadBalancerSourceRanges", || {
-        format!(
-            "it has a meaning only where type is LoadBalancer, and type is {}; change the type or remove the ranges",
-            service.type_.name()
-        )
+        format!("it has a meaning only where type is LoadBalancer, and type is {}; change the type or remove the ranges", type_.name())
     });
     below("spec", faults.found()).collect()
 }

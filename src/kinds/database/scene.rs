@@ -2,8 +2,7 @@
 
 use super::Database;
 use super::configuration::{self, Learned};
-use super::facts::small_claims;
-use super::ground::granted;
+use super::ground::{granted, is_smaller};
 use super::learning;
 use super::members::Members;
 use super::more::{More, Reloaded, System};
@@ -117,6 +116,14 @@ impl<'a> Scene<'a> {
         claims.filter(|(ordinal, claim)| claim.metadata.deletion_timestamp.is_some() && self.members.pod(*ordinal).is_some())
     }
 
+    /// Claims of servers that are smaller than the target wants them; those that no server uses may be as they are.
+    pub fn small_claims(&self) -> impl Iterator<Item = &'a PersistentVolumeClaim> {
+        let size = self.look.target.as_ref().map(|target| &target.storage.size);
+        let used = self.look.target.as_ref().map_or(0, |target| self.count(target));
+        let claims = self.look.children.claims.iter().zip(0..used).filter_map(|(slot, _)| slot.ours());
+        claims.filter(move |claim| size.is_some_and(|size| is_smaller(claim, size)))
+    }
+
     /// The uid that was recorded for the primary's claim.
     pub fn recorded_claim(&self) -> Option<(u32, String)> {
         let lead = self.lead()?;
@@ -147,7 +154,7 @@ impl<'a> Scene<'a> {
     /// its way already, they are a child like any other.
     pub fn holds_more(&self) -> bool {
         let rests = matches!(self.phase(), Phase::Pending | Phase::Ready);
-        let same_plan = self.look.changes.is_empty() && small_claims(self).next().is_none();
+        let same_plan = self.look.changes.is_empty() && self.small_claims().next().is_none();
         let stands = self.more.settings.as_ref().map(|settings| settings.mark);
         let Some((map, stands)) = self.look.children.settings.ours().zip(stands).filter(|_| rests && same_plan) else { return false };
         let mark = |target| configuration::mark(target, &self.learned(target));

@@ -6,7 +6,7 @@ use super::more::More;
 use super::names::{self, Work};
 use super::secrets::{Credentials, Loss};
 use super::v1::Database as Object;
-use super::{results, work};
+use super::{results, said};
 use crate::kinds::children::{Lookup, Place, Siblings, Slot};
 use crate::kinds::intervention::{Subject, id};
 use crate::kinds::reading::Reading;
@@ -138,13 +138,13 @@ fn jobs(lookup: &impl Lookup, object: &Object, pods: &[Arc<Pod>]) -> (Vec<OneJob
 /// pods only wait is made anew, and so is one whose answer nobody can read.
 fn goes_on(job: &Job, work: Work, pods: &[Arc<Pod>], more: &More) -> bool {
     let noted = more.snapshot.as_ref().map(|taken| &taken.time).max(more.written_since.as_ref());
-    let answer = || work::last_line(pods, job, true).is_some_and(|line| results::dump(&line).is_ok());
+    let answer = || said::last_line(pods, job, true).is_some_and(|line| results::dump(&line).is_ok());
     let begun = |pod: &Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()).is_some_and(|phase| phase != "Pending");
-    let is_its = |pod: &&Arc<Pod>| pod.labels().get(work::JOB_NAME) == Some(&job.name_any());
+    let is_its = |pod: &&Arc<Pod>| pod.labels().get(said::JOB_NAME) == Some(&job.name_any());
     job.labels().get(COMPONENT).map(String::as_str) == Some(work.name())
         && job.metadata.deletion_timestamp.is_none()
-        && work::failure(job).is_none()
-        && match work::completion(job) {
+        && said::failure(job).is_none()
+        && match said::completion(job) {
             Some(ended) => noted.is_none_or(|noted| noted.0 < ended.0) && answer(),
             None => pods.iter().filter(is_its).any(begun),
         }

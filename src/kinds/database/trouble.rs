@@ -7,7 +7,7 @@ use super::scene::Scene;
 use super::secrets::Loss;
 use super::words::Phase;
 use super::work::{self, Progress};
-use super::{facts, names, outcome};
+use super::{facts, names, outcome, said, standing};
 use crate::kinds::children::Slot;
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
@@ -41,7 +41,7 @@ pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
     let scene = Scene::of(look);
     let owner = look.seen.object.name_any();
     let own = match reason {
-        Reason::CredentialsLost => facts::credentials_lost(&scene).iter().map(lost).collect(),
+        Reason::CredentialsLost => standing::credentials_lost(&scene).iter().map(lost).collect(),
         Reason::PrimaryVolumeLost => volume_lost(&scene).into_iter().collect(),
         Reason::ReplicaDiverged => {
             let words = |(ordinal, sentence): (u32, String)| quote("Pod", &names::pod(&owner, ordinal), &sentence);
@@ -182,7 +182,7 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
 
 /// Does a pod of this Job wait for something?
 fn waiting(look: &Look<'_, Database>, job: &str) -> bool {
-    pods(look).any(|pod| pod.labels().get(work::JOB_NAME).map(String::as_str) == Some(job) && trouble(pod).is_some())
+    pods(look).any(|pod| pod.labels().get(said::JOB_NAME).map(String::as_str) == Some(job) && trouble(pod).is_some())
 }
 
 fn small(scene: &Scene<'_>) -> Vec<Evidence> {

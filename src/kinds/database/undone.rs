@@ -1,10 +1,10 @@
 //! What the target wants of the data, and is not done yet.
 
 use super::configuration;
-use super::facts::{credentials_lost, is_misleading, is_switchover_wanted, small_claims, was_never_ready};
 use super::more::Taken;
 use super::parts::RestoreFrom;
 use super::scene::Scene;
+use super::standing::{credentials_lost, is_misleading, is_switchover_wanted, was_never_ready};
 
 /// Is something not done that the target wants, beside what the children themselves say?
 pub fn is_undone(scene: &Scene<'_>) -> bool {
@@ -18,7 +18,7 @@ pub fn is_undone(scene: &Scene<'_>) -> bool {
         || scene.starts_otherwise()
         || !has_read_settings(scene)
         || scene.members.outdated().next().is_some()
-        || small_claims(scene).next().is_some()
+        || scene.small_claims().next().is_some()
         || !credentials_lost(scene).is_empty()
 }
 

@@ -4,7 +4,7 @@
 use super::needed::{growth, primary_service};
 use super::plan::Plan;
 use super::scene::Scene;
-use super::{configuration, facts, jobs, names, scripts};
+use super::{configuration, jobs, names, scripts, standing};
 use crate::kinds::apply::{apply_or_remove, removal};
 use crate::kinds::order::Order;
 use kube::{Resource, ResourceExt};
@@ -16,7 +16,7 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     if scene.look.seen.object.meta().deletion_timestamp.is_some() {
         return Vec::new();
     }
-    let schedule = jobs::backups(&scene.look.seen.object, target, facts::was_never_ready(scene));
+    let schedule = jobs::backups(&scene.look.seen.object, target, standing::was_never_ready(scene));
     let schedule = apply_or_remove(&children.schedule, schedule, scene.look.yielded());
     let room = children.backups.ours().and_then(|claim| growth(claim, &target.backup.storage.size));
     let (settings, _) = primary_service(scene, target);

@@ -1,25 +1,18 @@
 //! The Job of a phase: what it is to do, and how far it is.
 
-use super::ending::is_fresh;
 use super::jobs::{self, Attempt};
 use super::names::Work;
 use super::plan::Plan;
 use super::siblings::{self, Children, OneJob};
 use super::topology::Topology;
 use super::words::Phase;
-use super::{Database, results, v1};
+use super::{Database, results, said, v1};
 use crate::kinds::look::Look;
 use crate::kinds::rendered::Rendered;
-use k8s_openapi::api::batch::v1::{Job, JobCondition};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use kube::ResourceExt;
 use serde_json::json;
 use std::borrow::Cow;
-use std::sync::Arc;
-
-/// The label by which a Job's pods are found.
-pub const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 
 /// How far a Job is.
 #[derive(Debug)]
@@ -88,16 +81,11 @@ fn placed_well<'a>(look: &Look<'_, Database>, plan: &'a Plan) -> Cow<'a, Plan> {
 
 /// When the Job of this work ended well.
 pub fn completed_at(look: &Look<'_, Database>, work: Work) -> Option<Time> {
-    completion(look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours())?)
-}
-
-/// When a Job ended well.
-pub fn completion(job: &Job) -> Option<Time> {
-    job.status.as_ref()?.completion_time.clone()
+    said::completion(look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours())?)
 }
 
 fn is_old(job: &Job, look: &Look<'_, Database>) -> bool {
-    completion(job).is_some_and(|time| !is_fresh(&time, look.seen.now))
+    said::completion(job).is_some_and(|time| !said::is_fresh(&time, look.seen.now))
 }
 
 /// The Job that waits until every server has read the settings of a mark.
@@ -143,52 +131,12 @@ fn progress<'a>(children: &'a Children, work: Work, rendered: &Rendered) -> Prog
     if !jobs::is_asked_so(job, rendered) {
         return Progress::Another(job);
     }
-    if is_complete(job) {
+    if said::is_complete(job) {
         // Its pod may be told of later than the Job itself.
-        return last_line(&children.job_pods, job, true).map_or(Progress::Running, Progress::Done);
+        return said::last_line(&children.job_pods, job, true).map_or(Progress::Running, Progress::Done);
     }
-    match failure(job) {
-        Some(why) => Progress::Failed(last_line(&children.job_pods, job, false).unwrap_or(why)),
+    match said::failure(job) {
+        Some(why) => Progress::Failed(said::last_line(&children.job_pods, job, false).unwrap_or(why)),
         None => Progress::Running,
     }
-}
-
-/// A condition of a Job that holds.
-fn condition<'a>(job: &'a Job, name: &str) -> Option<&'a JobCondition> {
-    let mut conditions = job.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    conditions.find(|one| one.type_ == name && one.status == "True")
-}
-
-/// Why a Job has failed, in its controller's words.
-pub fn failure(job: &Job) -> Option<String> {
-    let failed = condition(job, "Failed")?;
-    Some(format!("{}: {}", failed.reason.as_deref().unwrap_or("Failed"), failed.message.as_deref().unwrap_or("it gives no reason")))
-}
-
-/// When a Job has failed.
-pub fn failed_at(job: &Job) -> Option<Time> {
-    condition(job, "Failed")?.last_transition_time.clone()
-}
-
-/// Did a Job end well?
-pub fn is_complete(job: &Job) -> bool {
-    condition(job, "Complete").is_some()
-}
-
-/// The last line of the newest pod of a Job that ended so.
-pub fn last_line(pods: &[Arc<Pod>], job: &Job, well: bool) -> Option<String> {
-    let name = job.name_any();
-    let its = pods.iter().filter(|pod| pod.labels().get(JOB_NAME) == Some(&name));
-    let ended = its.filter_map(|pod| Some((pod.creation_timestamp()?.0, ended(pod, well)?)));
-    ended.max_by_key(|(made, _)| *made).map(|(_, line)| line)
-}
-
-fn ended(pod: &Pod, well: bool) -> Option<String> {
-    let statuses = pod.status.as_ref()?.container_statuses.as_ref()?;
-    let end = statuses.iter().find(|status| status.name == jobs::CONTAINER)?.state.as_ref()?.terminated.as_ref()?;
-    let message = end.message.as_ref().filter(|message| !message.trim().is_empty());
-    if (end.exit_code == 0) != well {
-        return None;
-    }
-    message.cloned().or_else(|| (!well).then(|| format!("exit code {} ({})", end.exit_code, end.reason.as_deref().unwrap_or("Error"))))
 }

@@ -23,7 +23,7 @@ struct Case {
 
 const CASES: &[Case] = &[
     Case { reason: Reason::ChildConflict, asks: stranger, says: "nobody controls it", mends: nothing, verb: "adopt", rests: "Ready" },
-    Case { reason: Reason::ProvisioningStuck, asks: no_place, says: "Unschedulable", mends: place, verb: "retry", rests: "Ready" },
+    Case { reason: Reason::ProvisioningStuck, asks: no_place, says: "Unschedulable", mends: tried_then_place, verb: "", rests: "Ready" },
     Case {
         reason: Reason::ProbeFailed,
         asks: unknown_setting,
@@ -100,6 +100,13 @@ fn no_place(space: &Space) {
 
 fn place(space: &Space) {
     std::mem::forget(Pool::new(space));
+}
+
+/// Once there is a place, nobody has to answer any more: the answer comes first.
+fn tried_then_place(space: &Space) {
+    base(space).answer("retry").ok();
+    base(space).reaches("Provisioning", SOON);
+    place(space);
 }
 
 fn unknown_setting(space: &Space) {

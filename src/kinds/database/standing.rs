@@ -1,0 +1,60 @@
+//! How a database stands: what more than one asks of a scene.
+
+use super::members::Members;
+use super::scene::Scene;
+use super::secrets::Loss;
+use super::{names, network, readers};
+use crate::kinds::children::Slot;
+use crate::kinds::pods::trouble;
+use kube::core::object::HasStatus;
+use kube::{Resource, ResourceExt};
+
+/// Were the pods never all ready?
+pub fn was_never_ready(scene: &Scene<'_>) -> bool {
+    scene.look.seen.object.status().is_none_or(|status| status.last_good.is_none())
+}
+
+/// Is the object being removed?
+pub fn is_going(scene: &Scene<'_>) -> bool {
+    scene.look.seen.object.meta().deletion_timestamp.is_some()
+}
+
+/// What was lost of the passwords, where there is a server that knows some and nobody has allowed new ones.
+pub fn credentials_lost(scene: &Scene<'_>) -> Vec<Loss> {
+    let children = &scene.look.children;
+    let known = !scene.is_new() && scene.more.reset_time.is_none();
+    let taken = |slot: &Slot<_>| !matches!(slot, Slot::Free | Slot::Ours(_));
+    if !known || taken(&children.internal) || taken(&children.application) {
+        return Vec::new();
+    }
+    children.credentials.as_ref().err().cloned().unwrap_or_default()
+}
+
+/// Has the primary to be another pod: since its own is to go, since nobody is it just now, or since the one that takes over
+/// serves as a replica still?
+pub fn is_switchover_wanted(scene: &Scene<'_>) -> bool {
+    let Some(told) = scene.members.told().filter(|_| !was_never_ready(scene)) else { return false };
+    let goes =
+        |primary: u32| !is_going(scene) && scene.look.target.as_ref().is_some_and(|target| primary >= target.replicas.unsigned_abs());
+    let served = |primary: u32| scene.members.pod(primary).is_some_and(Members::is_labelled);
+    told.primary.is_none_or(|primary| goes(primary) || served(primary))
+}
+
+/// Is the primary on its move? Nobody can write until that has ended, so all else waits; but where the pod whose turn it is
+/// cannot run, something else has to help it.
+pub fn is_midway(scene: &Scene<'_>) -> bool {
+    let Some(told) = scene.members.told() else { return false };
+    let name = scene.look.seen.object.name_any();
+    let led = scene.look.children.primary.ours().and_then(|service| network::leads_to(service));
+    let serves = |heir: u32| led.is_none_or(|pod| *pod == names::pod(&name, heir));
+    let heir = told.primary.filter(|heir| !serves(*heir) || scene.members.pod(*heir).is_some_and(Members::is_labelled));
+    let turn = heir.or(told.fenced.filter(|_| told.primary.is_none()));
+    let stuck =
+        |ordinal: u32| scene.members.ended(ordinal).is_none() && scene.members.pod(ordinal).is_some_and(|pod| trouble(pod).is_some());
+    turn.is_some_and(|ordinal| !stuck(ordinal))
+}
+
+/// Is there a reader who is not led to a server that serves readers?
+pub fn is_misleading(scene: &Scene<'_>) -> bool {
+    scene.look.target.as_ref().is_some_and(|target| !readers::orders(scene, target).is_empty())
+}
