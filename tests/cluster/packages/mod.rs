@@ -8,7 +8,7 @@ mod removal;
 pub mod upgrade;
 
 use crate::harness::{Answer, Space, bash, eventually, helm, kubectl, kubectl_with, nobody_elses, operator, repository};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// The least of a Database.
@@ -123,18 +123,17 @@ fn started() {
     operator(&[&["start"], &*flags.iter().map(String::as_str).collect::<Vec<_>>()].concat());
 }
 
-/// The API server's admission of owner references learns of a new kind within seconds; children are refused until then.
+/// The API server's admission of owner references learns of new kinds within seconds; children are refused until then.
 #[track_caller]
 fn known_as_an_owner(space: &Space) {
-    let owner = r#"{"apiVersion": "cache.example.com/v1", "kind": "Memcached", "name": "owner", "blockOwnerDeletion": true,
-        "uid": "00000000-0000-0000-0000-000000000000"}"#;
-    let child = format!(
-        r#"{{"apiVersion": "v1", "kind": "Service", "spec": {{"clusterIP": "None"}},
-        "metadata": {{"name": "owned", "namespace": "{}", "ownerReferences": [{owner}]}}}}"#,
-        space.name
-    );
-    let create = ["create", "--as", ACCOUNT, "--dry-run=server", "--filename", "-"];
-    eventually(60, "the API server knows the kind as an owner", || kubectl_with(&create, &child).code == 0);
+    for (version, kind) in [("cache.example.com/v1", "Memcached"), ("stable.imaginedata.com/v1", "Database")] {
+        let owner = json!({ "apiVersion": version, "kind": kind, "name": "owner", "blockOwnerDeletion": true,
+            "uid": "00000000-0000-0000-0000-000000000000" });
+        let child = json!({ "apiVersion": "v1", "kind": "Service", "spec": { "clusterIP": "None" },
+            "metadata": { "name": "owned", "namespace": space.name, "ownerReferences": [owner] } });
+        let create = ["create", "--as", ACCOUNT, "--dry-run=server", "--filename", "-"];
+        eventually(60, "the API server knows the kind as an owner", || kubectl_with(&create, &child.to_string()).code == 0);
+    }
 }
 
 /// Who is there, and since when: names, uids and generations of objects, Deployments and pods.
