@@ -103,6 +103,8 @@ fn helm_upgrades_uninstalls_and_installs_again_and_every_object_stays() {
             .collect::<Vec<_>>()
     };
     assert_eq!(kept(&all(&space)), kept(&before), "installing again lost an object");
+    // Nobody could let go of it once the operator is gone.
+    space.db("db").kubectl("delete", &["--timeout=90s"]).ok();
 }
 
 /// Upgrades to the next release and back to this one, `rounds` times.
