@@ -181,6 +181,14 @@ fn an_old_primary_that_ended_cleanly_but_too_late_has_diverged() {
     assert_eq!(second.sql("SELECT max(id) FROM ledger"), "10");
 }
 
+/// Four rows up to this one, and no log of writes from before.
+fn forget(primary: &Server, last: u32) {
+    for id in last - 4..last {
+        primary.sql(&format!("INSERT INTO ledger VALUES ({id}); SELECT pg_switch_wal()"));
+    }
+    primary.sql("CHECKPOINT; CHECKPOINT");
+}
+
 #[test]
 fn a_replica_whose_log_is_gone_is_cloned_anew() {
     let world = World::new();
@@ -191,13 +199,7 @@ fn a_replica_whose_log_is_gone_is_cloned_anew() {
     // While it runs: the Service leads nowhere, and the primary forgets.
     world.point_service(2);
     primary.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_replication");
-    let forget = |last: u32| {
-        for id in last - 4..last {
-            primary.sql(&format!("INSERT INTO ledger VALUES ({id}); SELECT pg_switch_wal()"));
-        }
-        primary.sql("CHECKPOINT; CHECKPOINT");
-    };
-    forget(15);
+    forget(&primary, 15);
     assert_eq!(replica.ready(), Ok(()), "it serves what it has");
     world.point_service(0);
     wait_for("the pod ends itself", || match replica.ready() {
@@ -210,7 +212,7 @@ fn a_replica_whose_log_is_gone_is_cloned_anew() {
     assert!(replica.log().contains("clones"), "{}", replica.log());
     // And while it does not.
     replica.stop();
-    forget(20);
+    forget(&primary, 20);
     let replica = world.serve(1);
     count_on(&replica, "18");
     assert!(replica.log().contains("clones"), "{}", replica.log());
@@ -224,16 +226,8 @@ fn an_old_primary_whose_clone_was_interrupted_is_cloned_again() {
     let first = world.primary();
     ledger(&first, 10);
     let second = world.serve(1);
-    world.topology(&[("primary", "")]);
-    first.stop();
-    world.topology(&[("primary", "1"), ("epoch", "2")]);
-    second.stop();
-    world.point_service(1);
-    let second = world.serve(1);
-    for id in 11..15 {
-        second.sql(&format!("INSERT INTO ledger VALUES ({id}); SELECT pg_switch_wal()"));
-    }
-    second.sql("CHECKPOINT; CHECKPOINT");
+    let second = world.switch_over(first, 1, second);
+    forget(&second, 15);
     let first = world.start(0);
     wait_for("it clones", || if first.log().contains("clones the primary") { Ok(()) } else { Err(first.log()) });
     first.kill();

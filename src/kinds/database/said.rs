@@ -38,11 +38,15 @@ pub fn is_complete(job: &Job) -> bool {
     condition(job, "Complete").is_some()
 }
 
+/// Those of `pods` that are the Job's.
+pub fn pods_of<'a>(pods: &'a [Arc<Pod>], job: &Job) -> impl Iterator<Item = &'a Arc<Pod>> {
+    let name = job.name_any();
+    pods.iter().filter(move |pod| pod.labels().get(JOB_NAME) == Some(&name))
+}
+
 /// The last line of the newest pod of a Job that ended so.
 pub fn last_line(pods: &[Arc<Pod>], job: &Job, well: bool) -> Option<String> {
-    let name = job.name_any();
-    let its = pods.iter().filter(|pod| pod.labels().get(JOB_NAME) == Some(&name));
-    let ended = its.filter_map(|pod| Some((pod.creation_timestamp()?.0, ended(pod, well)?)));
+    let ended = pods_of(pods, job).filter_map(|pod| Some((pod.creation_timestamp()?.0, ended(pod, well)?)));
     ended.max_by_key(|(made, _)| *made).map(|(_, line)| line)
 }
 

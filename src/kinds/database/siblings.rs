@@ -140,13 +140,12 @@ fn goes_on(job: &Job, work: Work, pods: &[Arc<Pod>], more: &More) -> bool {
     let noted = more.snapshot.as_ref().map(|taken| &taken.time).max(more.written_since.as_ref());
     let answer = || said::last_line(pods, job, true).is_some_and(|line| results::dump(&line).is_ok());
     let begun = |pod: &Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()).is_some_and(|phase| phase != "Pending");
-    let is_its = |pod: &&Arc<Pod>| pod.labels().get(said::JOB_NAME) == Some(&job.name_any());
     job.labels().get(COMPONENT).map(String::as_str) == Some(work.name())
         && job.metadata.deletion_timestamp.is_none()
         && said::failure(job).is_none()
         && match said::completion(job) {
             Some(ended) => noted.is_none_or(|noted| noted.0 < ended.0) && answer(),
-            None => pods.iter().filter(is_its).any(begun),
+            None => said::pods_of(pods, job).any(begun),
         }
 }
 

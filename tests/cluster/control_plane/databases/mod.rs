@@ -57,3 +57,12 @@ fn names(space: &Space, what: &str) -> Vec<String> {
     let listed = space.kubectl(&["get", what, "--output=name"]).ok();
     listed.lines().filter(|name| *name != "configmap/kube-root-ca.crt").map(str::to_owned).collect()
 }
+
+/// The question that is open, once there is one; it has this reason.
+#[track_caller]
+fn asked(base: &Thing<'_>, reason: &str) -> Value {
+    base.reaches("HumanIntervention", ASKS);
+    let question = base.status()["intervention"].clone();
+    assert_eq!(question["reason"], reason, "{question:#}");
+    question
+}

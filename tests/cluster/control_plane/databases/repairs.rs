@@ -1,8 +1,8 @@
 //! What others take away or write over comes back, or is asked about where data is at stake.
 
-use super::{ASKS, SOON, ready, saying};
+use super::{SOON, asked, ready, saying};
 use crate::harness::{Space, Thing, eventually_or, shared};
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[track_caller]
 fn comes_back(space: &Space, base: &Thing<'_>, what: &str) {
@@ -76,14 +76,6 @@ fn a_role_is_put_back() {
     let role = || space.object("pod/db-1")["metadata"]["labels"]["pointsman.dev/role"].clone();
     space.kubectl(&["label", "pod/db-1", "pointsman.dev/role-"]).ok();
     eventually_or(SOON, || role() == "replica", || format!("{:#}", base.status()));
-}
-
-#[track_caller]
-fn asked(base: &Thing<'_>, reason: &str) -> Value {
-    base.reaches("HumanIntervention", ASKS);
-    let question = base.status()["intervention"].clone();
-    assert_eq!(question["reason"], reason, "{question:#}");
-    question
 }
 
 #[test]

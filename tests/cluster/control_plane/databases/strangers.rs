@@ -1,16 +1,8 @@
 //! What is somebody else's is never written to, and what is not there is asked about in words that name it.
 
-use super::{ASKS, SOON, create};
+use super::{ASKS, SOON, asked, create};
 use crate::harness::{Space, Thing, eventually_or, kubectl_with, shared};
-use serde_json::{Value, json};
-
-#[track_caller]
-fn asked(base: &Thing<'_>, reason: &str) -> Value {
-    base.reaches("HumanIntervention", ASKS);
-    let question = base.status()["intervention"].clone();
-    assert_eq!(question["reason"], reason, "{question:#}");
-    question
-}
+use serde_json::json;
 
 /// Waits until the answer to a question, or what closes it, has led to Ready.
 #[track_caller]
