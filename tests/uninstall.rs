@@ -32,6 +32,7 @@ fn definition(objects: Result<Vec<Object>, String>) -> Definition {
         part: part("CustomResourceDefinition", None, "caches.example.com"),
         resource: ApiResource::from_gvk(&GroupVersionKind::gvk("example.com", "v1", "Cache")),
         short: "mc".to_owned(),
+        earlier: Vec::new(),
         objects,
     }
 }
@@ -81,6 +82,10 @@ fn every_text_is_the_golden_one() {
     let crowded: Vec<String> = (0..25).map(|number| format!("Pod pod-{number}")).collect();
     let crowded = inhabited(&crowded.iter().map(String::as_str).collect::<Vec<_>>());
     let left = Found { parts: Vec::new(), ..installed(Ok(two())) };
+    let mut earlier = installed(Ok(two()));
+    earlier.definitions[0].earlier = vec!["v1alpha1".to_owned()];
+    let left_earlier = Found { parts: Vec::new(), ..earlier.clone() };
+    let left_held = Found { parts: Vec::new(), ..installed(Ok(held.clone())) };
     let cases = [
         ("nothing", said(&Found::default(), TELL)),
         ("told-empty", said(&installed(Ok(Vec::new())), TELL)),
@@ -98,6 +103,9 @@ fn every_text_is_the_golden_one() {
         ("removed-with-objects", said(&installed(Ok(two())), REMOVE)),
         ("removed-all", said(&installed(Ok(two())), REMOVE_ALL)),
         ("refused-held", said(&installed(Ok(held.clone())), REMOVE_ALL)),
+        ("refused-held-by-nobody", said(&left_held, REMOVE)),
+        ("refused-unconverted", said(&earlier, REMOVE)),
+        ("refused-unconverted-by-nobody", said(&left_earlier, REMOVE)),
         ("refused-stuck", said(&installed(Ok(stuck)), REMOVE_ALL)),
         ("refused-protected", said(&installed(Ok(protected)), REMOVE_ALL)),
         ("refused-helm", said(&by_helm, REMOVE)),
@@ -112,6 +120,16 @@ fn a_definition_with_objects_stays_until_that_is_wished() {
         said(&installed(Ok(two())), REMOVE_ALL).1,
         ["sessions", "cache", "ValidatingWebhookConfiguration", "Deployment", "ClusterRole", "CustomResourceDefinition", "Namespace"]
     );
+}
+
+#[test]
+fn what_only_the_operator_converts_keeps_it() {
+    let mut found = installed(Ok(two()));
+    found.definitions[0].earlier = vec!["v1alpha1".to_owned()];
+    assert_eq!(said(&found, REMOVE).1, Vec::<String>::new());
+    assert_eq!(said(&found, REMOVE_ALL).1.len(), 7, "nothing stays that had to be converted");
+    found.definitions[0].objects = Ok(Vec::new());
+    assert_eq!(said(&found, REMOVE).1.len(), 5, "there is nothing to convert");
 }
 
 #[test]

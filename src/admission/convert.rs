@@ -157,3 +157,52 @@ fn converted<'a>(table: &[Convertible], object: &'a RawValue, desired: &'a str) 
     let spec = to_raw_value(&spec).map_err(|fault| format!("the spec of an object cannot be written: {fault}"))?;
     Ok(Converted { fields, anew: Some((desired, spec)) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admission::Webhooks;
+    use crate::telemetry::scrape;
+    use axum::Router;
+    use axum::body::{Body, to_bytes};
+    use axum::http::StatusCode;
+    use axum::routing::post;
+    use futures::FutureExt;
+    use serde_json::json;
+    use tower::ServiceExt;
+
+    async fn ask(router: Router, method: &str, path: &str, body: String) -> (StatusCode, String) {
+        let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+        let response = router.oneshot(request.body(Body::from(body)).expect("a request")).await.expect("a router always answers");
+        let (status, body) = (response.status(), to_bytes(response.into_body(), usize::MAX).await.expect("the answer is read"));
+        (status, String::from_utf8(body.to_vec()).expect("the answer is text"))
+    }
+
+    #[tokio::test]
+    async fn a_bug_in_a_conversion_is_answered_with_500_and_counted_and_the_next_one_is_converted() {
+        let convert = |spec: &Value, _: &str| {
+            assert_ne!(*spec, Value::Null, "a bug");
+            Some(spec.clone())
+        };
+        let versions = vec!["v1".to_owned(), "v2".to_owned()];
+        let table = vec![Convertible { group: "example.com".to_owned(), kind: "Thing".to_owned(), versions, convert }];
+        let converter = Converter { table, webhook: Webhook::converting("/convert") };
+        let routes = Router::new().route("/convert", post(super::convert).with_state(Arc::new(converter)));
+        let may_answer = Arc::new(|_| std::future::ready(Ok(false)).boxed());
+        let webhooks = Webhooks { routes, watched: Arc::new([]), may_answer }.router(Arc::new(Vec::new));
+        let review = |spec: Value| {
+            let object = json!({ "apiVersion": "example.com/v1", "kind": "Thing", "spec": spec });
+            let request = json!({ "uid": "1", "desiredAPIVersion": "example.com/v2", "objects": [object] });
+            json!({ "apiVersion": API_VERSION, "kind": KIND, "request": request }).to_string()
+        };
+        let (status, text) = ask(webhooks.clone(), "POST", "/convert", review(Value::Null)).await;
+        assert_eq!(
+            (status, text.as_str()),
+            (StatusCode::INTERNAL_SERVER_ERROR, "this request met a bug in the operator; its log names the line\n")
+        );
+        let (_, page) = ask(scrape::router(Vec::new()), "GET", "/metrics", String::new()).await;
+        assert!(page.contains("\ncontroller_runtime_conversion_webhook_panics_total 1\n"), "{page}");
+        let (status, text) = ask(webhooks, "POST", "/convert", review(json!({ "a": 1 }))).await;
+        assert!(status == StatusCode::OK && text.contains("Success"), "{text}");
+    }
+}

@@ -96,7 +96,29 @@ pub async fn serve(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustls::crypto::ring::default_provider;
+    use rustls::server::ResolvesServerCertUsingSni;
+    use std::future::pending;
     use std::net::TcpStream;
+    use tokio::io::AsyncReadExt;
+    use tokio::time::timeout;
+
+    /// Keys of nobody: who does not shake hands is shown none.
+    fn keys() -> watch::Receiver<Arc<ServerConfig>> {
+        let builder = ServerConfig::builder_with_provider(Arc::new(default_provider())).with_safe_default_protocol_versions();
+        let builder = builder.expect("versions of TLS").with_no_client_auth();
+        watch::channel(Arc::new(builder.with_cert_resolver(Arc::new(ResolvesServerCertUsingSni::new())))).1
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_shakes_no_hands_is_closed() {
+        let listener = bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        tokio::spawn(serve(listener, Router::new(), keys(), pending()));
+        let mut silent = tokio::net::TcpStream::connect(address).await.expect("it is taken");
+        let ended = timeout(HANDSHAKE * 2, silent.read_to_end(&mut Vec::new())).await;
+        assert!(ended.is_ok(), "it is held for ever");
+    }
 
     #[test]
     fn the_wildcard_takes_ipv4_too() {

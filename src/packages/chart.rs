@@ -72,6 +72,10 @@ fn schema(values: &[ChartValue]) -> Value {
         }
         describe(&mut root["properties"][parent], key, value);
     }
+    // The API server refuses two families of addresses for one.
+    let service = &mut root["properties"]["service"];
+    service["if"] = json!({ "properties": { "ipFamilyPolicy": { "const": "SingleStack" } } });
+    service["then"] = json!({ "properties": { "ipFamilies": { "maxItems": 1 } } });
     root
 }
 

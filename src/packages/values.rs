@@ -102,7 +102,7 @@ fn surroundings() -> [Row; 9] {
         (
             "crds.keep",
             switch(true),
-            "leave the definitions, and with them every object, when the release is uninstalled; with false both go, and what the operator looks after is to be deleted first, since nobody is left to do it",
+            "leave the definitions, and with them every object, when the release is uninstalled; with false both go, protected objects too, and what the operator looks after is to be deleted first, since nobody is left to do it",
         ),
         (
             "namespace.create",

@@ -1,7 +1,7 @@
 //! What goes, what stays, and what has to be done first. Pure.
 
 use super::words;
-use super::{Definition, Found, Object, Part};
+use super::{Definition, Found, OPERATOR, Object, Part};
 
 /// What the person at the prompt agreed to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,24 +35,8 @@ pub fn decide(found: &Found, consent: Consent) -> Verdict {
     if found.parts.is_empty() && found.definitions.is_empty() {
         return Verdict::Told(words::NOTHING.to_owned());
     }
-    let release = found.parts.iter().find_map(|part| part.release.as_ref());
-    if let Some((name, namespace)) = release {
-        return Verdict::Refused(words::held_by_helm(name, namespace));
-    }
-    if let Some((definition, why)) = found.definitions.iter().find_map(|one| Some((one, one.objects.as_ref().err()?))) {
-        return Verdict::Refused(words::unlisted(definition, why));
-    }
-    let held = objects(found, |object| object.held);
-    if !held.is_empty() {
-        return Verdict::Refused(words::held(&held));
-    }
-    let protected = objects(found, |object| object.protected);
-    if consent.objects && !protected.is_empty() {
-        return Verdict::Refused(words::protected(&protected));
-    }
-    let stuck = objects(found, |object| !object.finalizers.is_empty());
-    if consent.objects && !stuck.is_empty() {
-        return Verdict::Refused(words::stuck(&stuck));
+    if let Some(why) = obstacle(found, consent) {
+        return Verdict::Refused(why);
     }
     let (gone, kept): (Vec<&Definition>, Vec<&Definition>) = found.definitions.iter().partition(|definition| goes(definition, consent));
     let (namespaces, others): (Vec<&Part>, Vec<&Part>) = found.parts.iter().partition(|part| part.resource.kind == "Namespace");
@@ -68,6 +52,32 @@ pub fn decide(found: &Found, consent: Consent) -> Verdict {
         objects.map(move |object| (definition.clone(), object.clone()))
     });
     Verdict::Removed { objects: objects.collect(), said: words::removed(&parts, &stays), parts }
+}
+
+/// What has to be done before anything is removed, in words.
+fn obstacle(found: &Found, consent: Consent) -> Option<String> {
+    let release = found.parts.iter().find_map(|part| part.release.as_ref());
+    if let Some((name, namespace)) = release {
+        return Some(words::held_by_helm(name, namespace));
+    }
+    if let Some((definition, why)) = found.definitions.iter().find_map(|one| Some((one, one.objects.as_ref().err()?))) {
+        return Some(words::unlisted(definition, why));
+    }
+    let held = objects(found, |object| object.held);
+    let runs = found.parts.iter().any(|part| part.resource.kind == OPERATOR);
+    if !held.is_empty() {
+        return Some(words::held(&held, runs));
+    }
+    let protected = objects(found, |object| object.protected);
+    if consent.objects && !protected.is_empty() {
+        return Some(words::protected(&protected));
+    }
+    let stuck = objects(found, |object| !object.finalizers.is_empty());
+    if consent.objects && !stuck.is_empty() {
+        return Some(words::stuck(&stuck));
+    }
+    let mut kept = found.definitions.iter().filter(|definition| !goes(definition, consent));
+    kept.find(|definition| !definition.earlier.is_empty()).map(|definition| words::unconverted(definition, runs))
 }
 
 /// A definition goes where nothing goes with it, or where that is wished; never where what goes with it is not known.

@@ -90,8 +90,10 @@ fn part(resource: &ApiResource, object: &impl ResourceExt) -> Part {
     }
 }
 
-/// Every namespace has it, by the cluster's own hand.
-const EVERYWHERE: [&str; 2] = ["kube-root-ca.crt", "openshift-service-ca.crt"];
+/// Every namespace has it, by the cluster's own hand, and gets it again.
+const EVERYWHERE: [&str; 3] = ["kube-root-ca.crt", "openshift-service-ca.crt", "istio-ca-root-cert"];
+/// On what every service account is given, by the cluster's own hand.
+const OF_ACCOUNTS: [&str; 2] = ["kubernetes.io/service-account.name", "openshift.io/internal-registry-auth-token.service-account"];
 
 /// What would go with a namespace and is not the installation's: claims, whose data nobody brings back, and what others have put
 /// there. Pods that run for an object of ours go or stay with it.
@@ -114,8 +116,12 @@ where
 {
     let listed = Api::<T>::namespaced(client.clone(), namespace).list_metadata(&ListParams::default()).await;
     let listed = listed.map_err(|fault| format!("cannot list {} in namespace {namespace}: {fault}", T::plural(&())))?;
-    let counted = listed.items.iter().filter(|one| counts(one.labels()) && !EVERYWHERE.contains(&one.name_any().as_str()));
+    let counted = listed.items.iter().filter(|one| counts(one.labels()) && !is_the_clusters(*one));
     Ok(counted.map(|one| format!("{} {}", T::kind(&()), one.name_any())).collect())
+}
+
+fn is_the_clusters(one: &impl ResourceExt) -> bool {
+    EVERYWHERE.contains(&one.name_any().as_str()) || OF_ACCOUNTS.iter().any(|key| one.annotations().contains_key(*key))
 }
 
 fn is_ours(labels: &BTreeMap<String, String>) -> bool {
@@ -134,7 +140,9 @@ async fn definitions(client: &Client, resource: &ApiResource) -> Result<Vec<Defi
         let objects = ApiResource::from_gvk_with_plural(&kind, &names.plural);
         let short = names.short_names.iter().flatten().next().unwrap_or(&names.plural).clone();
         let listed = users(client, &objects).await;
-        definitions.push(Definition { part: part(resource, &one), resource: objects, short, objects: listed });
+        let stored = one.status.iter().flat_map(|status| status.stored_versions.iter().flatten());
+        let earlier = stored.filter(|&stored| stored != version).cloned().collect();
+        definitions.push(Definition { part: part(resource, &one), resource: objects, short, earlier, objects: listed });
     }
     Ok(definitions)
 }

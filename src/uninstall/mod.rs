@@ -18,6 +18,9 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// What runs the operator: it is gone once its pods are.
+const OPERATOR: &str = "Deployment";
+
 /// What of an installation is in the cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
@@ -60,6 +63,8 @@ pub struct Definition {
     pub resource: ApiResource,
     /// What its objects are called at the prompt.
     pub short: String,
+    /// Versions that objects may still be stored in, besides the one that is written: only the operator converts those.
+    pub earlier: Vec<String>,
     /// Its objects, or why they cannot be listed.
     pub objects: Result<Vec<Object>, String>,
 }

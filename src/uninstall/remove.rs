@@ -1,7 +1,7 @@
 //! Removes what was decided, one after another, each by its uid, and waits where something else must be gone first.
 
 use super::words::title;
-use super::{Definition, Object, Part, look};
+use super::{Definition, OPERATOR, Object, Part, look};
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Preconditions, PropagationPolicy};
 use kube::{Client, Error, ResourceExt};
 use std::time::Duration;
@@ -10,9 +10,6 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_millis(250);
 /// How many looks: a minute's.
 const LOOKS: usize = 240;
-/// What runs the operator: it is gone once its pods are.
-const OPERATOR: &str = "Deployment";
-
 /// Removes objects of users while the operator can still end what it does for them.
 pub(super) async fn objects(client: &Client, objects: &[(Definition, Object)]) -> Result<(), String> {
     let part = |(definition, object): &(Definition, Object)| Part {
@@ -36,6 +33,9 @@ pub(super) async fn objects(client: &Client, objects: &[(Definition, Object)]) -
 /// Removes the parts of the installation in their order; of definitions, only those that hold no object now.
 pub(super) async fn parts(client: &Client, parts: &[Part], definitions: &[Definition]) -> Result<(), String> {
     for part in parts {
+        if part.resource.kind == OPERATOR {
+            nobody_waits(client, part, definitions).await?;
+        }
         if let Some(definition) = definitions.iter().find(|definition| definition.part.uid == part.uid) {
             let objects = look::users(client, &definition.resource).await.map_err(|why| stopped(part, &why))?;
             if let Some(object) = objects.first() {
@@ -57,6 +57,18 @@ pub(super) async fn parts(client: &Client, parts: &[Part], definitions: &[Defini
     }
     for part in parts {
         gone(client, part).await?;
+    }
+    Ok(())
+}
+
+/// An object that came since the look, and that only the operator lets go, is there to be deleted while it runs.
+async fn nobody_waits(client: &Client, operator: &Part, definitions: &[Definition]) -> Result<(), String> {
+    for definition in definitions {
+        let objects = look::users(client, &definition.resource).await.map_err(|why| stopped(operator, &why))?;
+        if let Some(object) = objects.iter().find(|object| object.held) {
+            let waits = format!("{}/{} in namespace {} waits for it before it can go", definition.short, object.name, object.namespace);
+            return Err(stopped(operator, &waits));
+        }
     }
     Ok(())
 }

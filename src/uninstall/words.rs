@@ -23,14 +23,26 @@ pub(super) fn unlisted(definition: &Definition, why: &str) -> String {
     )
 }
 
-pub(super) fn held(objects: &[(&Definition, &Object)]) -> String {
+pub(super) fn held(objects: &[(&Definition, &Object)], runs: bool) -> String {
+    let first = if runs { "Delete them while the operator runs" } else { "No operator is here any more: install again, then delete them" };
     format!(
         "Nothing was removed: {} for the operator before {} go (a finalizer of pointsman.dev):\n{}\
-         Delete them while the operator runs, and wait until they are gone:\n{}",
+         {first}, and wait until they are gone:\n{}",
         counted(objects.len(), "object waits", "objects wait"),
         if objects.len() == 1 { "it can" } else { "they can" },
         names(objects),
         commands(objects, delete),
+    )
+}
+
+pub(super) fn unconverted(definition: &Definition, runs: bool) -> String {
+    let first = if runs { "First" } else { "No operator is here any more: install again, then" };
+    format!(
+        "Nothing was removed: objects of CustomResourceDefinition {} may be stored as {}, and they stay. Only the operator converts \
+         them: without it they could be neither read nor changed, and a namespace with one in it could not be deleted.\n\
+         {first}: pointsman migrate-storage\n",
+        definition.part.name,
+        definition.earlier.join(", "),
     )
 }
 

@@ -2,7 +2,8 @@
 //! every body that it sent.
 
 use crate::harness::passwords::{remembered, sent, telling};
-use crate::harness::{alone, audit, operator};
+use crate::harness::{alone, audit};
+use crate::rights::whole_log;
 
 #[test]
 fn no_password_was_told_by_the_operator_and_a_planted_one_is_seen() {
@@ -19,8 +20,7 @@ fn no_password_was_told_by_the_operator_and_a_planted_one_is_seen() {
     let looked_through = ["configmaps", "jobs", "statefulsets", "databases/status", "persistentvolumeclaims", "events", "services"];
     let missed: Vec<&&str> = looked_through.iter().filter(|kind| !kinds.contains(**kind)).collect();
     assert!(missed.is_empty() && !kinds.contains("secrets"), "{missed:?} were not looked through; {kinds:?} were");
-    let log = operator(&["all-logs"]);
-    assert!(log.contains("pointsman runs"));
+    let log = whole_log();
     assert_eq!(telling(&log, &secrets).len(), 0, "a password is in the operator's log");
     let planted = format!("{log}\nINFO the password is {} now", secrets[0]);
     assert_eq!(telling(&planted, &secrets).len(), 1);

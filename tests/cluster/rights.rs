@@ -89,6 +89,15 @@ fn nothing_is_asked_that_is_not_granted() {
     assert_eq!(by_others, Vec::<String>::new(), "none of the operator's own rules allows it");
 }
 
+/// The operator's log, those of pods and processes that have ended too: there are some, since tests restart it.
+#[track_caller]
+pub fn whole_log() -> String {
+    let (log, now) = (operator(&["all-logs"]), operator(&["logs"]));
+    let runs = |log: &str| log.matches("pointsman runs").count();
+    assert!(runs(&now) > 0 && runs(&log) > runs(&now), "{} began to run, {} of them run now", runs(&log), runs(&now));
+    log
+}
+
 /// The lines of a log that hold a secret: a whole one, or a line of a key.
 fn telling<'a>(log: &'a str, secrets: &[String]) -> Vec<&'a str> {
     log.lines().filter(|line| secrets.iter().any(|secret| line.contains(secret.as_str()))).collect()
@@ -107,8 +116,7 @@ fn nothing_secret_is_logged_and_a_planted_key_is_seen() {
     // Of keys that were exchanged only the form is known, plain and encoded.
     secrets.extend(["PRIVATE KEY-----", "LS0tLS1CRUdJTiBQUklWQVRF", "LS0tLS1CRUdJTiBFQyBQUklWQVRF"].map(str::to_owned));
     assert!(secrets.len() >= 7 && secrets.iter().all(|secret| secret.len() >= 16), "{} secrets", secrets.len());
-    let log = operator(&["all-logs"]);
-    assert!(log.contains("pointsman runs"));
+    let log = whole_log();
     assert_eq!(telling(&log, &secrets).len(), 0, "a secret is in the log");
     let planted = format!("{log}\nINFO the key is {} now", secrets[0]);
     assert_eq!(telling(&planted, &secrets).len(), 1);

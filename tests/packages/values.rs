@@ -201,6 +201,12 @@ fn what_is_known_but_wrong_is_refused_with_its_place() {
         (json!({ "settings": { "defaultMemcachedImage": "a b" } }), "at '/settings/defaultMemcachedImage': 'a b' does not match pattern"),
         (json!({ "settings": { "leaderElection": false } }), "additional properties 'leaderElection' not allowed"),
         (json!({ "service": { "ipFamilies": ["IPv5"] } }), "at '/service/ipFamilies/0': value must be one of 'IPv4', 'IPv6'"),
+        (
+            json!({ "service": { "ipFamilyPolicy": "SingleStack", "ipFamilies": ["IPv6", "IPv4"] } }),
+            "at '/service/ipFamilies': maxItems: got 2, want 1",
+        ),
+        (json!({ "service": { "ipFamilyPolicy": "SingleStack", "ipFamilies": ["IPv6"] } }), ""),
+        (json!({ "service": { "ipFamilies": ["IPv6", "IPv4"] } }), ""),
         (json!({ "tolerations": [{ "tolerationSeconds": "long" }] }), "at '/tolerations/0/tolerationSeconds': got string, want integer"),
         (json!({ "crds": null }), "missing property 'crds'"),
         (json!({ "settings": null }), "missing property 'settings'"),

@@ -302,3 +302,19 @@ fn a_replica_is_not_dumped() {
     let _replica = world.serve(1);
     world.job("dump.sh").with("PGHOST", "db-1").fails("NOT_PRIMARY");
 }
+
+/// Two that began in one second would be one folder in the other.
+#[test]
+fn a_dump_has_a_folder_of_its_own() {
+    let (world, _primary) = filled();
+    let now = jiff::Timestamp::now();
+    let taken: Vec<String> =
+        (0..8).map(|second| (now + jiff::SignedDuration::from_secs(second)).strftime("backup-%Y%m%dT%H%M%SZ").to_string()).collect();
+    for name in &taken {
+        fs::create_dir(world.folder.join("backups").join(name)).expect("a folder");
+    }
+    let folder = field(&world.job("dump.sh").done(), "folder").to_owned();
+    assert!(!taken.contains(&folder), "{folder} was there");
+    assert!(world.folder.join("backups").join(&folder).join("database.dump").exists());
+    assert!(taken.iter().all(|name| fs::read_dir(world.folder.join("backups").join(name)).expect("a folder").next().is_none()));
+}

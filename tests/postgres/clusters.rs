@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::pods::{Server, wait_for};
-use crate::world::{APP_PASSWORD, World};
+use crate::world::{APP_PASSWORD, SUPERUSER_PASSWORD, World};
 
 fn count_on(server: &Server, wanted: &str) {
     wait_for("the rows are there", || {
@@ -370,4 +370,47 @@ fn an_idle_primary_and_a_busy_one_have_ready_replicas_and_a_paused_one_is_not() 
     // The topology names this one, and it is no primary; the other is one and is not named.
     world.topology(&[("primary", "1")]);
     assert!(primary.ready().is_err() && replica.ready().is_err());
+}
+
+#[test]
+fn a_clone_that_was_interrupted_under_another_claim_is_begun_anew() {
+    let world = World::new();
+    let primary = world.primary();
+    ledger(&primary, 3);
+    let marker = world.claim(1).join("marker");
+    fs::write(&marker, world.marker(0).replace("role=primary", "role=cloning").replace("claim=", "claim=gone-")).expect("a marker");
+    std::os::unix::fs::chown(&marker, Some(999), Some(999)).expect("root");
+    count_on(&world.serve(1), "3");
+}
+
+/// More subtransactions than the log names let nobody into a replica until it has read on; and after a crash of both the rest of the
+/// log is made by the primary alone.
+#[test]
+fn a_replica_that_waits_for_the_log_keeps_no_primary_from_its_start() {
+    let world = World::new();
+    let primary = world.primary();
+    ledger(&primary, 1);
+    let replica = world.serve(1);
+    let mut client = world.client("postgres", SUPERUSER_PASSWORD, "postgres");
+    let mut client = client.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("psql");
+    let each = "BEGIN INSERT INTO ledger VALUES (n); EXCEPTION WHEN OTHERS THEN NULL; END;";
+    let open = format!("BEGIN; DO $$ BEGIN FOR n IN 1..100 LOOP {each} END LOOP; END $$;\n");
+    client.stdin.as_mut().expect("a pipe").write_all(open.as_bytes()).expect("it is sent");
+    let active = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND backend_xid IS NOT NULL";
+    wait_for("the transaction is open", || if primary.sql(active) == "1" { Ok(()) } else { Err("it is not".to_owned()) });
+    primary.sql("CHECKPOINT");
+    let position = primary.sql("SELECT pg_current_wal_lsn()");
+    let replayed = format!("SELECT pg_last_wal_replay_lsn() >= '{position}'");
+    wait_for("the replica has it", || if replica.sql(&replayed) == "t" { Ok(()) } else { Err("not yet".to_owned()) });
+    replica.sql("CHECKPOINT");
+    primary.kill();
+    replica.kill();
+    let _ = client.wait();
+    let replica = world.start(1);
+    wait_for("it replays what it has", || if replica.log().contains("redo starts") { Ok(()) } else { Err(replica.log()) });
+    sleep(Duration::from_secs(2));
+    assert!(replica.ready().is_err() && !replica.log().contains("ready to accept read-only connections"), "it waits for nothing");
+    let primary = world.serve(0);
+    count_on(&primary, "1");
+    replica.wait_until_ready();
 }

@@ -120,7 +120,7 @@ fn start_settings(plan: &Plan, learned: &Learned) -> Vec<(String, String)> {
         settings.push((LIBRARIES.to_owned(), libraries));
     }
     settings.push((SENDERS.to_owned(), senders(plan).to_string()));
-    settings.extend([("wal_level", "replica"), ("hot_standby", "on")].map(|(name, value)| (name.to_owned(), value.to_owned())));
+    settings.push(("wal_level".to_owned(), "replica".to_owned()));
     settings
 }
 

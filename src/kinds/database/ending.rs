@@ -4,6 +4,7 @@
 use super::more::LastWord;
 use super::parts::DeletionPolicy;
 use super::scene::Scene;
+use super::standing::was_made;
 use super::{said, tombstone};
 use crate::kinds::annotations::{PROTECTED, is_set};
 use crate::kinds::apply::{creation, removal, removal_with};
@@ -61,7 +62,7 @@ fn policy(scene: &Scene<'_>) -> DeletionPolicy {
 fn holds_data(scene: &Scene<'_>) -> bool {
     let known = scene.more.system.as_ref().is_some_and(|system| system.identifier.is_some());
     let told = scene.members.told().is_some_and(|told| told.systemid.is_some());
-    known || told || scene.more.initialized.is_some() || scene.more.restored.is_some() || scene.look.known.last_good.is_some()
+    known || told || was_made(scene.look) || scene.more.begun
 }
 
 /// Is the object protected?

@@ -47,7 +47,8 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::ChildConflict, |scene| scene.look.conflicts().next().is_some()),
     (Event::SpecRenewed, |scene| scene.question.is_some_and(|question| renewed(question, &scene.look.seen.object))),
     (Event::CredentialsLost, |scene| !credentials_lost(scene).is_empty()),
-    (Event::ReplicaDiverged, |scene| scene.diverged().is_some()),
+    // While nobody takes writes, what can be asked later is.
+    (Event::ReplicaDiverged, |scene| scene.diverged().is_some() && !is_midway(scene)),
     (Event::SkipSnapshotAnswered, |scene| is_answered(scene, Verb::SkipSnapshot) && !ending::is_protected(scene)),
     (Event::KeepVolumesAnswered, |scene| is_answered(scene, Verb::KeepVolumes)),
     (Event::ResetPasswordsAnswered, |scene| is_answered(scene, Verb::ResetPasswords)),
@@ -77,7 +78,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::ReplicasChanged, |scene| is_raised(scene, Event::ReplicasChanged)),
     (Event::PrimaryReady, |scene| scene.members.primary_is_ready()),
     (Event::DeadlinePassed, is_overdue),
-    (Event::DriftFought, |scene| scene.look.is_fought_over()),
+    (Event::DriftFought, |scene| scene.look.is_fought_over() && !is_midway(scene)),
     (Event::ResetAllowed, |scene| scene.more.reset_time.is_some()),
     (Event::SwitchoverWanted, |scene| is_switchover_wanted(scene)),
     (Event::PrimaryLost, |scene| !scene.members.primary_is_ready()),
@@ -105,9 +106,10 @@ fn is_answered(scene: &Scene<'_>, verb: Verb) -> bool {
     scene.question.is_some_and(|question| question.answered(verb, said))
 }
 
-/// Is the object set aside? While the primary moves nobody takes writes: a pause waits for that.
+/// Is the object set aside? While the primary moves nobody takes writes: a pause waits for that, and one that has begun stays.
 fn is_paused(scene: &Scene<'_>) -> bool {
-    is_set(&scene.look.seen.object, PAUSED) && !scene.members.is_moving()
+    let moves = || scene.members.is_moving() || is_midway(scene);
+    is_set(&scene.look.seen.object, PAUSED) && (scene.phase() == Phase::Paused || !moves())
 }
 
 /// Does the way from what was ordered to the target raise it?
@@ -159,8 +161,7 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
     match task.progress {
         Progress::Missing | Progress::Another(_) => Some(Event::JobMissing),
         Progress::Running => None,
-        Progress::Failed(_) => Some(Event::JobFailed),
-        Progress::Done(line) => {
+        Progress::Done(line) | Progress::Failed(line) => {
             let is_answer = outcome::of(scene.look, task.work, &line).is_ok();
             Some(if is_answer { Event::JobDone } else { Event::JobFailed })
         }

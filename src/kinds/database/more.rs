@@ -46,6 +46,9 @@ pub struct More {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Taken")]
     pub restored: Option<Taken>,
+    /// Its making was begun: from then on a user may have written to it, whatever came of the Job.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub begun: bool,
     /// The name of the database that was made, or brought back, for its users.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(max = super::fields::DATABASE_NAME_LENGTH))]

@@ -102,13 +102,18 @@ fn volumes(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         let child = ChildRef { kind: ChildKind::PersistentVolumeClaim, name: names::claim(&object.name_any(), ordinal) };
         Some(relabel(child, uid, *bare))
     }));
-    let dumps = claims::backups(object, target);
-    match &children.backups {
-        Slot::Free if target.keeps_dumps() => orders.push(creation(dumps)),
-        Slot::Adopted { uid } | Slot::Unlabelled { uid, .. } => orders.push(relabelled(dumps, uid, object)),
-        Slot::Free | Slot::Ours(_) | Slot::Foreign { .. } => {}
-    }
+    orders.extend(dumps(scene, target).filter(|_| target.keeps_dumps() || is_there(&children.backups)));
     orders
+}
+
+/// The claim of the dumps, where it is missing or is not labelled as this one's.
+pub(super) fn dumps(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
+    let object = &scene.look.seen.object;
+    match &scene.look.children.backups {
+        Slot::Free => Some(creation(claims::backups(object, target))),
+        Slot::Adopted { uid } | Slot::Unlabelled { uid, .. } => Some(relabelled(claims::backups(object, target), uid, object)),
+        Slot::Ours(_) | Slot::Foreign { .. } => None,
+    }
 }
 
 /// A claim of dumps that an earlier object of this name has left, or that a hand has made around its volume, as this one's:

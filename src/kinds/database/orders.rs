@@ -62,6 +62,8 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
                 return moves(scene, target);
             }
             orders.extend(needed::primary_service(scene, target).1);
+            // The policy may have come to want a dump when nothing was made any more.
+            orders.extend(needed::dumps(scene, target));
         }
     }
     orders.extend(needed::missing_scripts(scene));

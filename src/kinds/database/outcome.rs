@@ -1,8 +1,10 @@
 //! What the last line of a Job means for the object.
 
+use super::last_words::{Fault, Word};
 use super::learning::{self, Verdict};
 use super::more::{Initialized, Probed, Taken};
 use super::names::Work;
+use super::standing::was_made;
 use super::words::Phase;
 use super::{Database, results, work};
 use crate::kinds::look::Look;
@@ -19,14 +21,16 @@ pub enum Outcome {
     Initialized(Initialized, String),
     /// The last dump was taken, and read back.
     Taken(Taken),
+    /// There was nothing to dump: the making of the database came to nothing.
+    Nothing,
 }
 
-/// What a Job that ended well has said.
+/// What a Job that ended has said.
 ///
 /// # Errors
 /// In words, why that is not what was asked for.
 pub fn of(look: &Look<'_, Database>, work: Work, line: &str) -> Result<Outcome, String> {
-    let words = |fault: super::last_words::Fault| fault.to_string();
+    let words = |fault: Fault| fault.to_string();
     let taken = |line: &str| {
         let dump = results::dump(line).map_err(words)?;
         let bytes = i64::try_from(dump.bytes).unwrap_or(i64::MAX);
@@ -50,7 +54,13 @@ pub fn of(look: &Look<'_, Database>, work: Work, line: &str) -> Result<Outcome, 
             Ok(Outcome::Initialized(made, init.systemid))
         }
         Work::Restore => taken(line).map(Outcome::Restored),
+        Work::Snapshot if is_without_database(line) && !was_made(look) => Ok(Outcome::Nothing),
         Work::Snapshot => taken(line).map(Outcome::Taken),
         Work::Generation => Err(nothing()),
     }
+}
+
+/// Says the primary itself that there is no database?
+fn is_without_database(line: &str) -> bool {
+    matches!(results::dump(line), Err(Fault::Refused { word: Word::NoDatabase, .. }))
 }

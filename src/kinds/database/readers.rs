@@ -2,11 +2,14 @@
 //! nobody's drift.
 
 use super::members::Members;
+use super::names;
 use super::network::{self, ROLE};
 use super::plan::Plan;
 use super::scene::Scene;
+use super::words::Phase;
 use crate::kinds::apply::apply;
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
+use crate::kinds::reason::Reason;
 use json_patch::{AddOperation, PatchOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::core::v1::Pod;
@@ -16,7 +19,19 @@ use serde_json::json;
 /// What it takes to lead them where they are served.
 pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let labels = scene.members.pods().filter_map(|(ordinal, pod)| role(scene, ordinal, pod));
-    labels.chain(service(scene, target).1).collect()
+    labels.chain(service(scene, target).1).chain(writers(scene, target)).collect()
+}
+
+/// Who writes is led after a primary that has moved, where a question keeps that from being done with all else.
+fn writers(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
+    scene.question.filter(|asked| asked.reason != Reason::DriftFought && scene.phase() == Phase::HumanIntervention)?;
+    let (object, slot) = (&scene.look.seen.object, &scene.look.children.primary);
+    // A pod that readers come to was not made anew yet, and takes no writes.
+    let takes_writes = |ordinal: &u32| scene.members.is_ready(*ordinal) && !scene.members.pod(*ordinal).is_some_and(Members::is_labelled);
+    let primary = scene.members.primary().filter(takes_writes)?;
+    let led = slot.ours().and_then(|service| network::leads_to(service))?;
+    let moved = *led != names::pod(&object.name_any(), primary);
+    moved.then(|| apply(slot, network::primary(object, target, Some(primary)), scene.look.yielded())).flatten()
 }
 
 /// The Service of the read replicas: made, or mended where others wrote to it; and led elsewhere, where it stands as it was

@@ -3,8 +3,10 @@
 use super::members::Members;
 use super::scene::Scene;
 use super::secrets::Loss;
-use super::{names, network, readers};
+use super::siblings::remembered;
+use super::{Database, names, network, readers};
 use crate::kinds::children::Slot;
+use crate::kinds::look::Look;
 use crate::kinds::pods::trouble;
 use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
@@ -12,6 +14,12 @@ use kube::{Resource, ResourceExt};
 /// Were the pods never all ready?
 pub fn was_never_ready(scene: &Scene<'_>) -> bool {
     scene.look.seen.object.status().is_none_or(|status| status.last_good.is_none())
+}
+
+/// Is it known of the database that it was made, or brought back?
+pub fn was_made(look: &Look<'_, Database>) -> bool {
+    let more = remembered(&look.seen.object);
+    more.initialized.is_some() || more.restored.is_some() || look.known.last_good.is_some()
 }
 
 /// Is the object being removed?

@@ -62,6 +62,7 @@ impl Remembered for Database {
         let scene = Scene::of(look);
         let more = &mut status.more;
         more.system = record(&scene);
+        more.begun |= matches!(step.next(), Phase::Restoring | Phase::Initializing);
         match step.cause() {
             Some(Event::JobDone) => learn(more, look, step.from()),
             Some(Event::ResetPasswordsAnswered) => more.reset_time = Some(Time(look.seen.now)),
@@ -95,7 +96,7 @@ fn try_again(more: &mut More, scene: &Scene<'_>, asked: Option<Reason>) {
 
 /// Takes in what the Job of a state has found out.
 fn learn(more: &mut More, look: &Look<'_, Database>, phase: Phase) {
-    let Some(work::Task { work, progress: Progress::Done(line), .. }) = work::task(look, phase) else { return };
+    let Some(work::Task { work, progress: Progress::Done(line) | Progress::Failed(line), .. }) = work::task(look, phase) else { return };
     match outcome::of(look, work, &line) {
         Ok(Outcome::Probed(probed)) => {
             let wanted = look.wanted.as_ref().ok();
@@ -113,6 +114,7 @@ fn learn(more: &mut More, look: &Look<'_, Database>, phase: Phase) {
             more.database = look.target.as_ref().map(|target| target.database.clone());
             more.system.get_or_insert_default().identifier = Some(identifier);
         }
+        Ok(Outcome::Nothing) => more.begun = false,
         Ok(Outcome::Taken(taken)) => (more.snapshot, more.dumps) = (Some(taken), more.dumps.saturating_add(1)),
         Err(_) => {}
     }

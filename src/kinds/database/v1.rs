@@ -30,6 +30,20 @@ use serde::{Deserialize, Serialize};
     printcolumn(name = "Version", type_ = "string", json_path = ".status.version", description = "The version of PostgreSQL that runs."),
     printcolumn(name = "Backup", type_ = "date", json_path = ".status.backup.lastSuccess", description = "Time since the last good backup."),
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
+    printcolumn(
+        name = "Failed Backup",
+        type_ = "date",
+        json_path = ".status.backup.lastFailure",
+        priority = 1,
+        description = "Time since a backup failed last."
+    ),
+    printcolumn(
+        name = "Next Backup",
+        type_ = "string",
+        json_path = ".status.backup.nextTime",
+        priority = 1,
+        description = "When the schedule asks for the next one."
+    ),
     printcolumn(name = "Image", type_ = "string", json_path = ".status.image", priority = 1),
     printcolumn(name = "Endpoint", type_ = "string", json_path = ".status.endpoints[0].address", priority = 1),
     printcolumn(name = "Paused", type_ = "string", json_path = r#".status.conditions[?(@.type=="Paused")].status"#, priority = 1),

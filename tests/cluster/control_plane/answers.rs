@@ -32,8 +32,7 @@ fn others_are_refused(folder: &str, case: &Case, space: &Space, question: &Value
     let lacking = case.reason.answers().iter().map(|verb| verb.word()).filter(|verb| !offered.contains(*verb));
     let words: Vec<String> = [case.reason.word().to_lowercase()].into_iter().chain(lacking.map(|verb| format!("without-{verb}"))).collect();
     let word = words.join("-");
-    let every: BTreeSet<Verb> = Memcached::REASONS.iter().flat_map(|reason| reason.answers()).copied().collect();
-    let others = every.iter().map(|verb| verb.word()).filter(|verb| !offered.contains(*verb));
+    let others = Verb::ALL.iter().map(|verb| verb.word()).filter(|verb| !offered.contains(*verb));
     let refused = others.map(|verb| {
         let answer = format!("{ANSWER}={verb}-{}", question["id"].as_str().unwrap());
         let name = format!("{word}-{verb}.annotate");

@@ -34,6 +34,12 @@ fn database(name: &str, spec: &str) -> String {
     format!("apiVersion: stable.imaginedata.com/v1\nkind: Database\nmetadata: {{name: {name}}}\nspec: {spec}\n")
 }
 
+/// What no limit of a field forbids, but a rule in CEL, of each kind.
+const FORBIDDEN: (&str, &str) = (
+    "{podTemplate: {metadata: {labels: {pointsman.dev/mine: 'yes'}}}}",
+    "labels of app.kubernetes.io/ and pointsman.dev/ are the operator's",
+);
+
 impl Kind {
     fn thing<'a>(&self, space: &'a Space) -> Thing<'a> {
         Thing::of(space, self.short, "one")
@@ -68,6 +74,9 @@ impl Kind {
             };
             assert!(as_told, "{what}, of {} {answer}: {}", self.short, said.text());
         }
+        let (spec, words) = FORBIDDEN;
+        let said = space.apply(&(self.manifest)("forbidden", spec));
+        assert!(said.code == 1 && said.err.contains(words), "{spec}, of {}: {}", self.short, said.text());
         // Whatever a user has put in its place, the operator's own is there again.
         let own = || self.finalizers == "null" || self.thing(space).seen()["metadata"]["finalizers"].to_string().contains("pointsman.dev/");
         eventually(20, "its own finalizer is put back", own);

@@ -2,7 +2,7 @@
 
 use super::databases;
 use crate::harness::outage::NoControllers;
-use crate::harness::{Space, alone, audit, eventually, memcached, moves, operator, scraped};
+use crate::harness::{Space, alone, audit, bash, eventually, memcached, moves, operator, scraped};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -168,6 +168,23 @@ fn another_rendering(space: &Space, count: usize) {
     let on_deployments = audit::writes(mark, &space.name).iter().filter(|entry| entry.what() == "patch deployments").count();
     assert_eq!(on_deployments, 2);
     assert_eq!(newer(), count + BASES - 1);
+    refreshed_on_wish(space, rendering);
+}
+
+/// The command that the condition tells renders the pods anew, and no other number does.
+fn refreshed_on_wish(space: &Space, rendering: impl Fn(&str) -> serde_json::Value) {
+    let due = || {
+        let conditions = space.object("mc/cache-2")["status"]["conditions"].as_array().unwrap().clone();
+        conditions.into_iter().find(|one| one["type"] == "UpToDate" && one["reason"] == "NewerRendering")
+    };
+    let told = due().expect("another rendering is due")["message"].as_str().unwrap().to_owned();
+    let command = told.split_once("kubectl ").unwrap_or_else(|| panic!("no command: {told}")).1;
+    let wrong = space.kubectl(&["annotate", "mc/cache-2", "pointsman.dev/refresh=1"]);
+    assert!(wrong.code == 1 && wrong.err.contains("pointsman.dev/refresh"), "{}", wrong.text());
+    assert_eq!(rendering("cache-2"), serde_json::Value::Null);
+    bash(&format!("kubectl {command}")).ok();
+    eventually(60, "the pods are rendered anew, and that is all", || rendering("cache-2") == "2" && due().is_none());
+    space.ready("cache-2");
 }
 
 /// The operator as it was installed, however the test ends.

@@ -21,7 +21,7 @@ fn protected(space: &Space) {
 
 /// Refused, in the words of the golden file. A policy that was made or changed just now takes a moment.
 #[track_caller]
-fn refused(space: &Space, name: &str, arguments: &[&str]) {
+pub fn refused(space: &Space, name: &str, arguments: &[&str]) {
     let attempt = Attempt::command(name, arguments);
     let answer: Answer = attempt.run(space);
     assert_eq!(answer.code, 1, "{arguments:?} was accepted: {}", answer.text());

@@ -7,6 +7,9 @@ use base64::prelude::BASE64_STANDARD;
 /// The Secret, with its namespace, as kubectl takes it.
 pub const SECRET: [&str; 4] = ["--namespace", "pointsman-system", "secret", "pointsman-certificates"];
 
+/// By which name the API server calls.
+const SERVICE: &str = "pointsman.pointsman-system.svc";
+
 /// Does something to the Secret: `patch`, with its arguments.
 pub fn secret(verb: &str, arguments: &[&str]) -> String {
     let [namespace, of, secret, name] = SECRET;
@@ -39,6 +42,13 @@ pub fn believed() -> Vec<String> {
 /// The certificate that is presented there.
 pub fn presented(address: &str) -> String {
     super::bash(&format!("openssl s_client -connect {address} -servername localhost </dev/null 2>/dev/null | openssl x509")).out
+}
+
+/// Whoever believes `bundle`, and nothing else, calls there by the name of the Service: why that fails, or nothing.
+pub fn mistrusted(address: &str, bundle: &str) -> Option<String> {
+    let call = format!("curl --silent --show-error --fail --max-time 5 --cacert /dev/stdin --resolve {SERVICE}:9443:{address}");
+    let answer = super::bash_with(&format!("{call} https://{SERVICE}:9443/readyz"), bundle);
+    (answer.code != 0).then(|| answer.text())
 }
 
 /// Where the operator's process listens.

@@ -77,6 +77,7 @@ struct Left {
     /// ten moves, and goes with the object.
     path: Vec<String>,
     history: Vec<String>,
+    /// How many were made, those that are gone too.
     jobs: usize,
     children: BTreeSet<String>,
 }
@@ -183,7 +184,7 @@ fn left(space: &Space) -> Left {
     Left {
         path: path(space),
         history: space.db("db").history(),
-        jobs: space.object_list(&["jobs"]).len(),
+        jobs: space.audited().iter().filter(|entry| entry.by_operator() && entry.what() == "create jobs" && entry.code() == 201).count(),
         children: children.iter().map(name).collect(),
     }
 }

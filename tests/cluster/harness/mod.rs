@@ -104,13 +104,24 @@ pub fn scraped_value(series: &str) -> Option<String> {
 
 /// Runs a line as a person would who copied it into a shell.
 pub fn bash(line: &str) -> Answer {
-    run(Command::new("bash").args(["-c", line]), "")
+    bash_with(line, "")
+}
+
+/// The same, with something on standard input.
+pub fn bash_with(line: &str, input: &str) -> Answer {
+    run(Command::new("bash").args(["-c", line]), input)
 }
 
 /// Runs the script that starts and stops the operator.
 #[track_caller]
 pub fn operator(arguments: &[&str]) -> String {
     run(Command::new(repository().join("tests/cluster/operator")).args(arguments), "").ok()
+}
+
+/// Runs the script of the test bed.
+#[track_caller]
+pub fn bed(arguments: &str) -> String {
+    bash(&format!("{} {arguments}", repository().join("tests/cluster/bed").display())).ok()
 }
 
 /// The folder of the running bed.

@@ -100,6 +100,7 @@ start_node_tier() {
     load_test_images
     step "containerd has the test images"
     start_kubelet
+    start_daemon keep-logs "$BED_HOME/keep-logs" "$NODE_STATE/pod-logs" "$NODE_STATE/kept-logs"
     start_daemon kube-proxy "$BIN/kube-proxy" --config "$RUN/kube-proxy.yaml"
     start_daemon coredns "$BIN/coredns" -conf "$RUN/Corefile"
     start_storage

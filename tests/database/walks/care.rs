@@ -3,7 +3,7 @@
 use super::life::{Life, path};
 use super::promoted;
 use kube::ResourceExt;
-use pointsman::kinds::annotations::PROTECTED;
+use pointsman::kinds::annotations::{PAUSED, PROTECTED};
 use pointsman::kinds::database::Phase;
 use pointsman::kinds::order::ChildKind;
 use pointsman::machine::Word;
@@ -158,4 +158,59 @@ fn another_place_is_tried_at_once_where_an_image_is_asked() {
 fn a_class_of_backups_that_does_not_exist_is_told_on_the_first_day() {
     let life = Life::of(&json!({ "backup": { "storage": { "storageClassName": "no-such" } } }));
     assert_eq!(life.condition("BackupsHealthy"), ("False".to_owned(), "NoStorageClass".to_owned()));
+}
+
+/// One whose database was begun, and whose Job has failed.
+fn half_made() -> Life {
+    let mut life = Life::unborn(&json!({}));
+    life.cluster.says.insert("init.sh".to_owned(), (false, "FAILED: an extension cannot be made: no".to_owned()));
+    life.settle();
+    assert_eq!(life.status()["reason"], "InitJobFailed");
+    life
+}
+
+/// One that is paused while its Job runs, which nobody reads any more.
+fn made_unseen() -> Life {
+    let mut life = Life::unborn(&json!({}));
+    while life.state() != Phase::Initializing.text() {
+        life.look();
+        life.cluster.settles();
+    }
+    life.cluster.object.as_mut().expect("an object").annotations_mut().insert(PAUSED.to_owned(), "true".to_owned());
+    life.settle();
+    assert_eq!((life.state(), &life.status()["initialized"]), (Phase::Paused.text(), &Value::Null));
+    life
+}
+
+#[test]
+fn what_was_begun_may_have_been_written_to_and_is_dumped_before_it_goes() {
+    for mut life in [half_made(), made_unseen()] {
+        life.delete();
+        assert_eq!((life.cluster.object.is_none(), dumps(&life)), (true, 1), "{:?}: {:?}", life.path, life.cluster.done);
+    }
+}
+
+#[test]
+fn a_making_that_came_to_nothing_leaves_nothing_to_dump() {
+    let nothing = || ("dump.sh".to_owned(), (false, "NO_DATABASE: there is no database shop".to_owned()));
+    let mut life = half_made();
+    life.cluster.says.extend([nothing()]);
+    let way = path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]);
+    assert_eq!(life.delete(), way, "{:?}", life.cluster.done);
+    // Where there was one, it is missed.
+    let mut life = Life::of(&json!({}));
+    life.cluster.says.extend([nothing()]);
+    assert_eq!(life.delete(), path(&[Phase::SnapshottingBeforeDelete, Phase::RemovalBlocked]));
+}
+
+#[test]
+fn a_policy_that_came_to_want_a_dump_while_nothing_was_made_gets_a_place_for_it() {
+    let mut life = Life::of(&json!({ "deletionPolicy": "Delete" }));
+    let claims = |life: &Life| life.cluster.names(ChildKind::PersistentVolumeClaim);
+    assert_eq!(claims(&life), ["data-db-0"]);
+    life.cluster.object.as_mut().expect("an object").annotations_mut().insert(PAUSED.to_owned(), "true".to_owned());
+    life.settle();
+    life.edit(&json!({ "deletionPolicy": "Snapshot" }));
+    life.delete();
+    assert_eq!((life.cluster.object.is_none(), claims(&life)), (true, vec!["db-backups".to_owned()]), "{:?}", life.cluster.done);
 }

@@ -1,6 +1,7 @@
 //! The operator dies in the middle of what it does, again and again: what comes of it is what comes of a life without deaths.
 
 use super::life::{Death, Life};
+use super::promoted;
 use pointsman::kinds::order::ChildKind;
 use serde_json::{Value, json};
 
@@ -71,5 +72,27 @@ fn dying_once_after_any_write_it_comes_to_the_same_end() {
     let step = if std::env::var_os("POINTSMAN_LONG").is_some() { 1 } else { 4 };
     for write in (1..all).step_by(step) {
         come_to_the_same_end(&calm, Death::After(write), &format!("after write {write}"));
+    }
+}
+
+/// A primary that moves: what it left, and how much it had to write.
+fn moves(death: Death) -> (Left, usize) {
+    let mut life = promoted();
+    life.death = death;
+    life.writes.clear();
+    let path = life.edit(&json!({ "replicas": 1 }));
+    assert_eq!(life.status()["primary"], "db-0", "{:?}", life.cluster.done);
+    let done = |what: &str| life.cluster.done.iter().filter(|done| done.starts_with(what)).cloned().collect::<Vec<_>>();
+    let left =
+        Left { path, jobs: done("create Job"), restarts: done("delete Pod "), things: life.cluster.things.keys().cloned().collect() };
+    (left, life.writes.iter().sum())
+}
+
+#[test]
+fn dying_after_any_write_of_a_move_the_primary_comes_to_the_same_end() {
+    let (calm, writes) = moves(Death::Never);
+    assert!(writes > 8 && !calm.restarts.is_empty(), "{writes} writes: {calm:?}");
+    for write in 1..writes {
+        assert_eq!(moves(Death::After(write)).0, calm, "dying after write {write}");
     }
 }

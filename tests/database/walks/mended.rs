@@ -195,6 +195,53 @@ fn a_pause_waits_until_somebody_takes_writes() {
     assert_ne!(life.status()["primary"], Value::Null, "nobody takes writes");
 }
 
+/// The pod that writers are led to, and the one that is named.
+fn led_and_named(life: &Life) -> (Value, String) {
+    let service = life.cluster.get(ChildKind::Service, "db").expect("a Service");
+    let topology = life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology");
+    let named = topology["data"]["primary"].as_str().expect("an ordinal");
+    (service["spec"]["selector"]["statefulset.kubernetes.io/pod-name"].clone(), format!("db-{named}"))
+}
+
+#[test]
+fn a_pause_at_any_moment_of_a_move_leaves_writers_with_a_primary() {
+    let mut moved = 0;
+    for looks in 0..20 {
+        let mut life = promoted();
+        life.set(&json!({ "replicas": 1 }));
+        for _ in 0..looks {
+            life.look();
+            life.cluster.settles();
+        }
+        annotated(&mut life, PAUSED, Some("true"));
+        life.settle();
+        assert_eq!(life.state(), Phase::Paused.text());
+        let (led, named) = led_and_named(&life);
+        assert_eq!(led, named.as_str(), "after {looks} looks: {:?}", life.cluster.done);
+        let writer = life.cluster.get(ChildKind::Pod, &named).expect("a pod");
+        assert_eq!(writer["metadata"]["labels"]["pointsman.dev/role"], Value::Null, "after {looks} looks it serves readers");
+        moved += usize::from(named == "db-0");
+    }
+    assert!((1..20).contains(&moved), "{moved} of 20 had moved");
+}
+
+#[test]
+fn writers_follow_a_primary_that_comes_while_a_question_is_open() {
+    let mut life = moving();
+    is_told(&mut life, "primary", "0");
+    life.cluster.away.insert(0);
+    life.settle();
+    life.cluster.now += jiff::SignedDuration::from_mins(16);
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]), "{:?}", life.cluster.done);
+    // The question may have come before they were led there.
+    life.cluster.edit(ChildKind::Service, "db", "/spec/selector/statefulset.kubernetes.io~1pod-name", json!("db-1"));
+    assert_eq!(life.after(), Vec::<String>::new(), "it takes no writes yet");
+    assert_eq!(led_and_named(&life), (json!("db-1"), "db-0".to_owned()));
+    life.cluster.away.clear();
+    life.settle();
+    assert_eq!(led_and_named(&life), (json!("db-0"), "db-0".to_owned()), "{}: {:?}", life.state(), life.cluster.done);
+}
+
 #[test]
 fn a_deletion_ends_what_was_begun_before_it_takes_the_dump() {
     let mut life = without_an_heir();

@@ -11,8 +11,7 @@ done
 kind=${POINTSMAN_DUMP:-backup}
 [[ $kind == backup || $kind == snapshot ]] || refuse CONFIG "a dump is a backup or a snapshot, not '$kind'"
 retain=${POINTSMAN_RETAIN:-0}
-folder=$kind-$(date -u +%Y%m%dT%H%M%SZ)
-part=$BACKUPS/.part-$folder
+folder='' part=''
 
 # What is not whole goes, whatever ended this.
 discard() {
@@ -62,6 +61,9 @@ prune() {
 exec 9>"$BACKUPS/.lock" || refuse FAILED "the backup volume cannot be written"
 flock -w "${POINTSMAN_WAIT:-600}" 9 || refuse BUSY "another dump is still being written"
 rm -rf "$BACKUPS"/.part-*
+# Named under the lock: by their names dumps are told apart, and which one is the newest.
+while folder=$kind-$(date -u +%Y%m%dT%H%M%SZ) && [[ -z $folder || -e $BACKUPS/$folder ]]; do sleep 0.2; done
+part=$BACKUPS/.part-$folder
 write_passfile "$SUPERUSER" superuser-password
 # A replica's dump lacks the rows of unlogged tables, and says nothing.
 wait_for_primary

@@ -102,6 +102,11 @@ holds_all() {
     if (($(position "$flushed") >= $(position "$(control 'Latest checkpoint location')"))); then echo yes; fi
 }
 
+# Says a peer that recovers that it is a replica? A primary has hot_standby off, and says that then.
+is_waiting_replica() {
+    grep -q 'not yet accepting connections' "$RUN/words-$1"
+}
+
 # Prints an obstacle, or nothing.
 look_at_peer() {
     local host=$1 code=0 try timeline='' recovering='' mine=0
@@ -121,5 +126,7 @@ look_at_peer() {
         ! knows_old_passwords "$host" || return 0
         sleep 1
     done
+    # What it needs to let somebody in, this primary alone has: each would wait for the other.
+    ! is_waiting_replica "$host" || return 0
     echo "PEER_UNKNOWN: $host answers, and will not say what it is: $(head -n 1 "$RUN/words-$host")"
 }

@@ -16,10 +16,15 @@ server_arguments() {
     arguments=(-D "$PGDATA" -c "config_file=$CONFIG/postgresql.conf" -c "port=$PORT"
         -c "unix_socket_directories=$RUN" -c "hba_file=$CONFIG/pg_hba.conf" -c "cluster_name=$POINTSMAN_POD"
         -c "primary_conninfo=$(connection "$POINTSMAN_PRIMARY" tcp_user_timeout=5000)" -c primary_slot_name= -c restore_command=
-        -c recovery_target_timeline=latest -c recovery_target= -c hot_standby=on -c wal_level=replica
+        -c recovery_target_timeline=latest -c recovery_target= -c wal_level=replica
         -c logging_collector=off -c log_destination=stderr -c wal_retrieve_retry_interval=1s)
     if (($(<"$PGDATA/PG_VERSION") >= 17)); then arguments+=(-c allow_alter_system=off); fi
-    [[ -e $PGDATA/standby.signal ]] || return 0
+    # It means nothing to a primary, but that one which recovers says otherwise than a replica that it lets nobody in.
+    if [[ ! -e $PGDATA/standby.signal ]]; then
+        arguments+=(-c hot_standby=off)
+        return
+    fi
+    arguments+=(-c hot_standby=on)
     for floor in "${FLOORS[@]}"; do
         name=${floor%%=*}
         theirs=$(control "${floor#*=}")

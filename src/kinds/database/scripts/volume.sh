@@ -87,7 +87,8 @@ reached() {
 # What any start needs to be true of a volume that is not empty.
 check_volume() {
     local major found
-    [[ -z $marked_claim || $marked_claim == "$claim" ]] ||
+    # A clone that was interrupted has left nothing, whichever claim it was begun under.
+    [[ -z $marked_claim || $marked_claim == "$claim" || ($marked_role == cloning && ! -e $PGDATA) ]] ||
         refuse FOREIGN_CLAIM "the volume was written under claim $marked_claim and is mounted as $claim"
     ((marked_epoch <= epoch)) ||
         refuse STALE_CONFIG "the volume has seen epoch $marked_epoch and the topology says $epoch"

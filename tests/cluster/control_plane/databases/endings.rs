@@ -1,6 +1,7 @@
 //! What a delete leaves, whatever way it was typed.
 
 use super::super::deputy;
+use super::super::protection::refused;
 use super::{ASKS, SOON, create, names, ready, saying};
 use crate::harness::{Space, Thing, audit, eventually, eventually_or, kubectl, operator, scraped, shared};
 use serde_json::{Value, json};
@@ -20,8 +21,11 @@ fn each_policy_leaves_what_it_says() {
     let _turn = shared();
     let space = Space::new("policies");
     let backup = json!({ "schedule": "0 2 * * *" });
+    // The longest name that a database may have, and a size that is no whole number of its unit.
+    let (longest, size) = ("a".repeat(63), json!({ "size": "1.5Gi" }));
     for (name, policy) in [("gone", "Delete"), ("kept", "Retain")] {
-        create(&space, name, &json!({ "replicas": 2, "deletionPolicy": policy, "backup": backup }));
+        let fields = json!({ "replicas": 2, "deletionPolicy": policy, "backup": backup, "databaseName": longest, "storage": size });
+        create(&space, name, &fields);
     }
     for name in ["gone", "kept"] {
         let base = space.db(name);
@@ -32,6 +36,9 @@ fn each_policy_leaves_what_it_says() {
     let left = || names(&space, "pvc,secrets,configmaps,services,statefulsets,jobs,cronjobs,poddisruptionbudgets,pods");
     let expected = ["data-kept-0", "data-kept-1", "kept-backups"].map(|name| format!("persistentvolumeclaim/{name}"));
     eventually_or(SOON, || left() == expected, || format!("{:?}", left()));
+    assert_eq!(space.object("pvc/data-kept-0")["spec"]["resources"]["requests"]["storage"], "1536Mi");
+    let told = || space.kubectl(&["events", "--for=db/kept", "--output=custom-columns=MESSAGE:.message"]).out;
+    eventually_or(SOON, || told().contains("every volume stays"), told);
 }
 
 #[test]
@@ -141,14 +148,11 @@ fn a_protected_one_stays_and_its_namespace_too() {
     base.annotate("pointsman.dev/protected=true");
     let before = kept(&space);
     assert!(before.len() >= 4, "two claims and two pods: {before:?}");
-    let refused = base.kubectl("delete", &["--wait=false"]);
-    let lifts = format!("kubectl annotate db/db --namespace {} pointsman.dev/protected-", space.name);
-    assert!(refused.code == 1 && refused.err.contains("protected"), "{}", refused.text());
-    assert!(refused.err.contains("pointsman.dev/protected-"), "{lifts}: {}", refused.text());
-    let refused = kubectl(&["delete", "namespace", &space.name, "--wait=false"]);
-    assert!(refused.code == 1 && refused.err.contains("protected"), "{}", refused.text());
-    let refused = kubectl(&["delete", "crd", "databases.stable.imaginedata.com", "--wait=false"]);
-    assert!(refused.code == 1 && refused.err.contains("protected"), "{}", refused.text());
+    refused(&space, "protected-database.delete", &["delete", "db/db"]);
+    let known = || kubectl(&["delete", "namespace", &space.name, "--dry-run=server"]).code == 1;
+    eventually(90, "the namespace is known to hold it", known);
+    refused(&space, "protected-database-namespace.delete", &["delete", "namespace", &space.name]);
+    refused(&space, "definition-of-databases.delete", &["delete", "crd", "databases.stable.imaginedata.com"]);
     assert_eq!(kept(&space), before, "something went, or is going");
     base.annotate("pointsman.dev/protected-");
     base.kubectl("delete", &["--wait=false"]).ok();

@@ -70,7 +70,7 @@ fn whatever_the_cascade_the_tombstone_brings_back_all_of_it() {
     for ((base, cascade), (told_before, uid)) in ways.into_iter().zip(&before) {
         eventually_or(SOON, || base.thing.seen().is_null(), || format!("{cascade}: {:#}", base.thing.status()));
         space.apply(&tombstone(&space, base.name(), uid)).ok();
-        base.thing.ready_within(SOON);
+        base.comes();
         let after = told(base);
         let changed = after.lines().zip(told_before.lines()).find(|(after, before)| after != before);
         assert!(after == *told_before, "{cascade}: {changed:?}");
@@ -105,6 +105,57 @@ fn without_room_for_the_last_dump_nothing_goes_and_with_room_it_is_made() {
     base.thing.answer("retry").ok();
     eventually_or(SOON, || base.thing.seen().is_null(), || format!("{:?}\n{:#}", base.thing.history(), base.thing.status()));
     space.apply(&tombstone(&space, "db", &uid)).ok();
-    base.thing.ready_within(SOON);
+    base.comes();
     base.answers("db", ROWS, rows.trim());
+}
+
+/// The rows that a claim holds which no server has any more: PostgreSQL reads them without one.
+#[track_caller]
+fn rows_on(space: &Space, claim: &str) -> String {
+    let script = "echo 'SELECT count(*) FROM kept' | $(dirname \"$(readlink -f \"$(command -v postgres)\")\")/postgres --single -D /data/pgdata shop";
+    let security = json!({ "allowPrivilegeEscalation": false, "capabilities": { "drop": ["ALL"] } });
+    let container = json!({ "name": "reader", "image": "docker.io/library/postgres:17", "command": ["bash", "-c", script],
+        "securityContext": security, "volumeMounts": [{ "name": "data", "mountPath": "/data" }] });
+    let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "reader" }, "spec": {
+        "restartPolicy": "Never", "containers": [container],
+        "securityContext": { "runAsNonRoot": true, "runAsUser": 999, "runAsGroup": 999, "fsGroup": 999, "seccompProfile": { "type": "RuntimeDefault" } },
+        "volumes": [{ "name": "data", "persistentVolumeClaim": { "claimName": claim } }] } });
+    space.apply(&pod.to_string()).ok();
+    let phase = || space.object("pod/reader")["status"]["phase"].as_str().unwrap_or_default().to_owned();
+    let log = || space.kubectl(&["logs", "pod/reader"]).text();
+    eventually_or(60, || phase() == "Succeeded", || format!("{}: {}", phase(), log()));
+    log()
+}
+
+/// Where on this machine the volume of a claim is.
+#[track_caller]
+fn folder_of(space: &Space, claim: &str) -> String {
+    let volume = space.object(&format!("pvc/{claim}"))["spec"]["volumeName"].as_str().expect("a volume").to_owned();
+    let source = space.object(&format!("pv/{volume}"))["spec"].clone();
+    let path = ["hostPath", "local"].iter().find_map(|kind| source[kind]["path"].as_str());
+    path.unwrap_or_else(|| panic!("{source}")).to_owned()
+}
+
+#[test]
+fn what_a_person_says_of_the_volumes_is_done_to_them() {
+    let _turn = shared();
+    for (name, verb) in [("kept", "keep-volumes"), ("gone", "skip-snapshot")] {
+        let space = Space::restricted(verb);
+        let _small = Small::made_for(&space, &format!("{name}-backups"), 2);
+        let base = Base::ready(&space, name, &json!({}));
+        base.sql(name, "CREATE TABLE kept AS SELECT n, sha512(n::text::bytea) AS what FROM generate_series(1, 100000) AS n").ok();
+        let claim = format!("data-{name}-0");
+        let folder = folder_of(&space, &claim);
+        base.thing.kubectl("delete", &["--wait=false"]).ok();
+        base.thing.reaches("RemovalBlocked", SOON);
+        base.thing.answer(verb).ok();
+        eventually_or(SOON, || base.thing.seen().is_null(), || format!("{:?}\n{:#}", base.thing.history(), base.thing.status()));
+        let is_there = || bash(&format!("test -e {folder}/pgdata/PG_VERSION")).code == 0;
+        if verb == "keep-volumes" {
+            let rows = rows_on(&space, &claim);
+            assert!(rows.contains("count = \"100000\""), "{rows}");
+        } else {
+            eventually_or(60, || space.object(&format!("pvc/{claim}")).is_null() && !is_there(), || format!("{folder} is there"));
+        }
+    }
 }

@@ -24,6 +24,7 @@ pub fn after_each_write() {
         let base = Base::of(space, "db");
         match step {
             "create" => {
+                base.comes();
                 base.sql("db", "CREATE TABLE kept AS SELECT n FROM generate_series(1, 5000) AS n").ok();
                 kept.replace(base.sql("db", ROWS).ok());
             }
@@ -31,7 +32,7 @@ pub fn after_each_write() {
                 let maps = space.object_list(&["configmaps"]);
                 let manifest = maps.iter().find_map(|map| map["data"]["restore.yaml"].as_str()).expect("a tombstone");
                 space.apply(manifest).ok();
-                base.thing.ready_within(super::SOON);
+                base.comes();
                 base.answers("db", ROWS, kept.borrow().trim());
                 // Both lives end alike, with what they left.
                 base.becomes(r#"{"deletionPolicy":"Delete"}"#);

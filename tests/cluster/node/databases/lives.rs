@@ -26,7 +26,7 @@ fn the_first_manifest_serves_is_deleted_and_comes_back_from_its_tombstone() {
     let manifest = manifest.replace("  namespace: default\n", "").replace("50G", "512Mi");
     space.apply(&manifest).ok();
     let base = Base::of(&space, "my-first-crd-database");
-    base.thing.ready_within(super::SOON);
+    base.comes();
     base.sql(base.name(), MADE).ok();
     for service in ["my-first-crd-database-ro".to_owned(), base.server(0), base.server(1), base.server(2)] {
         base.answers(&service, "SELECT count(*) FROM orders", "1000");
@@ -40,7 +40,7 @@ fn the_first_manifest_serves_is_deleted_and_comes_back_from_its_tombstone() {
     let tombstone = space.object(&format!("configmap/my-first-crd-database-tombstone-{}", &uid[..5]));
     let manifest = tombstone["data"]["restore.yaml"].as_str().unwrap_or_else(|| panic!("{tombstone}"));
     space.apply(manifest).ok();
-    base.thing.ready_within(super::SOON);
+    base.comes();
     // A sequence goes on where it was; the number that was asked for above is not given twice.
     let after = base.sql(base.name(), TOLD).ok();
     assert_eq!(after, before.replace(" 1001 ", " 1002 "));

@@ -1,8 +1,8 @@
 //! Pods, processes, the node's kubelet and settings that go and come under load: no acknowledged commit is lost.
 
 use super::load::{Load, two};
-use super::{Base, SOON, bed, is_ready, lived};
-use crate::harness::{Space, eventually_or, processes, shared};
+use super::{Base, SOON, is_ready, lived};
+use crate::harness::{Space, bed, eventually_or, processes, shared};
 use serde_json::json;
 
 #[track_caller]

@@ -12,7 +12,7 @@ mod small;
 mod volumes;
 
 use crate::harness::certificates::text;
-use crate::harness::{Answer, Space, Thing, bash, eventually_or, passwords, repository};
+use crate::harness::{Answer, Space, Thing, eventually_or, passwords};
 use serde_json::{Value, json};
 
 /// Changes into the folder of PostgreSQL's own programs: those on PATH are slow wrappers in Debian's images.
@@ -46,9 +46,15 @@ impl<'a> Base<'a> {
         let manifest = json!({ "apiVersion": "stable.imaginedata.com/v1", "kind": "Database", "metadata": { "name": name }, "spec": spec });
         space.apply(&manifest.to_string()).ok();
         let base = Base::of(space, name);
-        base.thing.ready_within(SOON);
-        passwords::remember(&passwords::of(space, name));
+        base.comes();
         base
+    }
+
+    /// Waits for it, whoever applied it, and writes its passwords down.
+    #[track_caller]
+    fn comes(&self) {
+        self.thing.ready_within(SOON);
+        passwords::remember(&passwords::of(self.space, self.name()));
     }
 
     fn name(&self) -> &str {
@@ -130,12 +136,6 @@ impl<'a> Base<'a> {
     fn goes(&self) {
         self.thing.kubectl("delete", &["--timeout=240s"]).ok();
     }
-}
-
-/// Runs the script of the test bed.
-#[track_caller]
-fn bed(arguments: &str) -> String {
-    bash(&format!("{} {arguments}", repository().join("tests/cluster/bed").display())).ok()
 }
 
 /// Does a pod say of itself that it is ready?

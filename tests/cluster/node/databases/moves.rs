@@ -2,9 +2,9 @@
 //! always somebody to read from.
 
 use super::load::Load;
-use super::{Base, SOON, bed};
+use super::{Base, SOON};
 use crate::harness::outage::NoOperator;
-use crate::harness::{Space, alone, bash, eventually_or, shared};
+use crate::harness::{Space, alone, bash, bed, eventually_or, shared};
 use serde_json::{Value, json};
 
 /// Builds an image of PostgreSQL, gives it to the node, and tells its name, which has its minor version.
