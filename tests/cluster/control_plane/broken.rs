@@ -30,7 +30,7 @@ const KINDS: [Kind; 2] = [
 ];
 
 fn database(name: &str, spec: &str) -> String {
-    let spec = spec.replace('{', "{databaseName: shop, storage: {size: 1Gi}, ");
+    let spec = spec.replacen('{', "{databaseName: shop, storage: {size: 1Gi}, ", 1);
     format!("apiVersion: stable.imaginedata.com/v1\nkind: Database\nmetadata: {{name: {name}}}\nspec: {spec}\n")
 }
 

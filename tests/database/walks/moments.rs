@@ -227,3 +227,45 @@ fn a_backup_that_failed_explains_nothing_else() {
     assert!(!question.to_string().contains("NO_SPACE"), "{question:#}");
     assert!(question["evidence"].to_string().contains("db-1"), "{question:#}");
 }
+
+#[test]
+fn another_major_is_asked_about_for_as_long_as_the_tag_brings_it() {
+    for other in [160_000, 180_000] {
+        let mut life = Life::of(&json!({ "image": "postgres:latest" }));
+        life.cluster.says.insert("probe.sh".to_owned(), (true, format!("OK version={other} settings= extensions=")));
+        assert_eq!(life.edit(&json!({ "image": "postgres:newest" })), path(&[Phase::Probing, Phase::HumanIntervention]));
+        let number = life.status()["intervention"]["number"].clone();
+        assert_eq!(life.answer("retry"), path(&[Phase::Probing, Phase::HumanIntervention]), "{other}");
+        assert_eq!(life.status()["reason"], "ProbeFailed");
+        assert_ne!(life.status()["intervention"]["number"], number);
+        // The tag brings what it brought before.
+        life.cluster.says.clear();
+        let way = life.answer("retry");
+        assert_eq!((way.last(), &life.status()["image"]), (path(&[Phase::Ready]).last(), &json!("postgres:newest")), "{other}: {way:?}");
+    }
+}
+
+#[test]
+fn a_restore_that_failed_is_tried_again_by_one_answer() {
+    let mut life = Life::unborn(&json!({ "restoreFrom": { "claimName": "old-backups" } }));
+    life.cluster.says.insert("restore.sh".to_owned(), (false, "NO_BACKUP: there is no dump".to_owned()));
+    life.settle();
+    assert_eq!(life.status()["reason"], "RestoreFailed");
+    life.cluster.says.clear();
+    let way = life.answer("retry");
+    assert_eq!(way.last(), path(&[Phase::Ready]).last(), "{way:?}: {:?}", life.cluster.done);
+}
+
+#[test]
+fn a_primary_that_does_not_start_can_be_given_a_larger_volume() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.away.insert(0);
+    life.after();
+    life.cluster.now += jiff::SignedDuration::from_mins(16);
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    life.edit(&json!({ "storage": { "size": "2Gi" } }));
+    let claim = life.cluster.get(ChildKind::PersistentVolumeClaim, "data-db-0").expect("a claim");
+    assert_eq!(claim["status"]["capacity"]["storage"], "2Gi", "{:?}: {:?}", life.path, life.cluster.done);
+    life.cluster.away.clear();
+    assert_eq!(life.after().last(), path(&[Phase::Ready]).last(), "{:?}", life.path);
+}

@@ -37,7 +37,7 @@ fn each_policy_leaves_what_it_says() {
     let expected = ["data-kept-0", "data-kept-1", "kept-backups"].map(|name| format!("persistentvolumeclaim/{name}"));
     eventually_or(SOON, || left() == expected, || format!("{:?}", left()));
     assert_eq!(space.object("pvc/data-kept-0")["spec"]["resources"]["requests"]["storage"], "1536Mi");
-    let told = || space.kubectl(&["events", "--for=db/kept", "--output=custom-columns=MESSAGE:.message"]).out;
+    let told = || json!(space.object_list(&["events", "--field-selector=involvedObject.name=kept"])).to_string();
     eventually_or(SOON, || told().contains("every volume stays"), told);
 }
 
