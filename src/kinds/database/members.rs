@@ -105,9 +105,12 @@ impl<'a> Members<'a> {
         self.pods.keys().copied().filter(|ordinal| self.is_outdated(*ordinal))
     }
 
-    /// The outdated pod whose turn it is: a broken one first, the primary last, and none while another is away, or was not made
-    /// again yet.
+    /// The outdated pod whose turn it is: one whose server does not run, whoever else is away, since the others may wait for it;
+    /// then a broken one first, the primary last, and none while another is away, or was not made again yet.
     pub fn next_to_restart(&self) -> Option<(u32, &'a Pod)> {
+        if let Some(down) = self.outdated().find(|ordinal| self.is_down(*ordinal)) {
+            return Some((down, self.pod(down)?));
+        }
         let wanted = self.workload.and_then(|set| set.spec.as_ref()?.replicas).unwrap_or_default().unsigned_abs();
         if (0..wanted).any(|ordinal| !self.is_ready(ordinal) && !self.is_outdated(ordinal)) {
             return None;
@@ -115,6 +118,12 @@ impl<'a> Members<'a> {
         let turn = |ordinal: &u32| (self.is_ready(*ordinal), self.primary() == Some(*ordinal), std::cmp::Reverse(*ordinal));
         let next = self.outdated().min_by_key(turn)?;
         Some((next, self.pod(next)?))
+    }
+
+    /// Has the server of this ordinal ended, or can it not be started?
+    fn is_down(&self, ordinal: u32) -> bool {
+        let state = self.pod(ordinal).and_then(server).and_then(|server| server.state.as_ref());
+        state.is_some_and(|state| state.running.is_none())
     }
 
     /// How the server of this ordinal ended, where it neither runs again nor is on its way out.

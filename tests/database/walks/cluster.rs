@@ -48,6 +48,8 @@ pub struct Cluster {
     pub says: BTreeMap<String, (bool, String)>,
     /// Ordinals whose server does not become ready.
     pub away: BTreeSet<u32>,
+    /// Ordinals whose pod starts its server again and again in vain, whom the replicas wait for where it is the primary.
+    pub crashing: BTreeSet<u32>,
     /// Ordinals whose server lacks what the primary wrote last.
     pub behind: BTreeSet<u32>,
     /// What goes wrong until it is taken out again.
@@ -66,6 +68,7 @@ impl Cluster {
             things: BTreeMap::new(),
             says: BTreeMap::new(),
             away: BTreeSet::new(),
+            crashing: BTreeSet::new(),
             behind: BTreeSet::new(),
             troubles: BTreeSet::new(),
             done: Vec::new(),
@@ -268,6 +271,7 @@ impl Cluster {
                     labels["test/set"] = json!("yes");
                     let made = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": pod, "labels": labels, "annotations": { "test/told": self.told_primary() } } });
                     self.insert(&ChildRef { kind: ChildKind::Pod, name: pod.clone() }, &made);
+                    self.crashing.remove(&u32::try_from(ordinal).expect("a small number"));
                 }
                 self.server_runs(&pod, u32::try_from(ordinal).expect("a small number"));
             }
@@ -288,7 +292,9 @@ impl Cluster {
 
     /// A server is ready where what it was at its start is what it is to be.
     fn server_runs(&mut self, name: &str, ordinal: u32) {
-        let (now, away, told) = (self.now.to_string(), self.away.contains(&ordinal), self.told_primary());
+        let (now, told) = (self.now.to_string(), self.told_primary());
+        let crashes = self.crashing.contains(&ordinal);
+        let away = crashes || self.away.contains(&ordinal) || told.parse().is_ok_and(|primary| self.crashing.contains(&primary));
         let fenced = told.is_empty() && self.fenced() == ordinal.to_string();
         let complete: Vec<String> =
             (0..3).filter(|other| *other != ordinal && !self.behind.contains(other)).map(|other| other.to_string()).collect();
@@ -311,6 +317,11 @@ impl Cluster {
             let end = json!({ "terminated": { "exitCode": 3, "message": how } });
             pod["status"]["containerStatuses"] =
                 json!([{ "name": "postgresql", "ready": false, "restartCount": 1, "image": "", "imageID": "", "state": end }]);
+        }
+        if crashes {
+            let again = json!({ "waiting": { "reason": "CrashLoopBackOff" } });
+            pod["status"]["containerStatuses"] =
+                json!([{ "name": "postgresql", "ready": false, "restartCount": 9, "image": "", "imageID": "", "state": again }]);
         }
         let fits = (at_start == me) == (told == me) && !away && !refuses;
         if fits && told == me && pod["metadata"]["annotations"]["test/said"].is_string() {

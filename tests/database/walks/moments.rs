@@ -269,3 +269,12 @@ fn a_primary_that_does_not_start_can_be_given_a_larger_volume() {
     life.cluster.away.clear();
     assert_eq!(life.after().last(), path(&[Phase::Ready]).last(), "{:?}", life.path);
 }
+
+#[test]
+fn settings_that_let_no_server_start_are_mended_on_the_primary_too() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    life.cluster.crashing.extend([0, 1]);
+    assert_eq!(life.after(), path(&[Phase::Unavailable]));
+    let way = life.edit(&json!({ "replicas": 2, "parameters": { "max_connections": "50" } }));
+    assert_eq!(way.last(), path(&[Phase::Ready]).last(), "{way:?}: {:?}", life.cluster.done);
+}
