@@ -147,9 +147,15 @@ fn claims<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::Phas
         claim("Reconciling", working, reason, if working { message } else { "nothing is under way" }),
         claim("Stalled", stalled, reason, &status.intervention.as_ref().map_or("no question is open".to_owned(), Intervention::summary)),
         claim("UpToDate", current == "UpToDate", current, &why),
-        claim("Paused", paused, annotated(paused), &format!("the annotation {PAUSED} decides")),
+        claim("Paused", paused, annotated(is_set(&look.seen.object, PAUSED)), &pause(look, paused)),
         claim("Protected", protected, annotated(protected), &format!("the annotation {PROTECTED} decides")),
     ]
+}
+
+fn pause<K: Tells>(look: &Look<'_, K>, paused: bool) -> String {
+    let waits = !paused && is_set(&look.seen.object, PAUSED) && look.seen.object.meta().deletion_timestamp.is_none();
+    let when = if waits { "counts once what nobody may be left in the middle of has ended" } else { "decides" };
+    format!("the annotation {PAUSED} {when}")
 }
 
 fn up_to_date<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::Phase) -> (&'static str, String) {

@@ -92,8 +92,9 @@ fn part(resource: &ApiResource, object: &impl ResourceExt) -> Part {
 
 /// Every namespace has it, by the cluster's own hand, and gets it again.
 const EVERYWHERE: [&str; 3] = ["kube-root-ca.crt", "openshift-service-ca.crt", "istio-ca-root-cert"];
-/// On what every service account is given, by the cluster's own hand.
-const OF_ACCOUNTS: [&str; 2] = ["kubernetes.io/service-account.name", "openshift.io/internal-registry-auth-token.service-account"];
+/// On what every service account is given by the cluster's own hand. A token that a person has asked for has none of them.
+const OF_ACCOUNTS: [&str; 3] =
+    ["kubernetes.io/created-by", "openshift.io/token-secret.name", "openshift.io/internal-registry-auth-token.service-account"];
 
 /// What would go with a namespace and is not the installation's: claims, whose data nobody brings back, and what others have put
 /// there. Pods that run for an object of ours go or stay with it.

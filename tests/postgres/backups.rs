@@ -132,6 +132,10 @@ fn a_restore_goes_by_another_name_and_a_half_one_is_begun_anew() {
         .program("pg_restore", "/pointsman/programs/pg_restore \"$@\" --schema-only && echo 'error: the node went away' >&2; exit 1")
         .fails("FAILED");
     assert_eq!(restored.sql("SELECT count(*) FROM pg_database WHERE datname = 'shop'"), "1");
+    // Nor is it dumped: the newest dump would be half of it.
+    let dump = || target.job("dump.sh").backups(&source.folder.join("backups")).with("POINTSMAN_DUMP", "snapshot");
+    dump().fails("NO_DATABASE");
+    dump().with("POINTSMAN_DATABASE", "an-other").fails("NO_DATABASE");
     // What somebody wrote into it would be lost with it.
     let reader = target.client("reader", "read;er", "shop").args(["-c", "SELECT 1"]).output().expect("psql");
     assert!(String::from_utf8_lossy(&reader.stderr).contains("not permitted to log in"), "{reader:?}");
@@ -286,13 +290,30 @@ fn backups_are_pruned_and_snapshots_are_not() {
     assert_eq!(folders(&backups.join(newest)), files);
     let about = fs::read_to_string(backups.join(newest).join("about")).expect("about");
     assert!(about.contains("\ndatabase=shop\n") && about.contains(field(&answer, "sha256")), "{about}");
-    world.job("dump.sh").with("POINTSMAN_DATABASE", "no-such").fails("NO_DATABASE");
+    let words = world.job("dump.sh").with("POINTSMAN_DATABASE", "no-such").fails("FAILED");
+    assert!(words.ends_with("there is no database no-such; others: shop"), "{words}");
     // Fewer are to be kept: that makes room first, and what is kept is kept where the new one fails.
     world.job("dump.sh").with("POINTSMAN_RETAIN", "1").program("pg_dump", "echo 'error: no' >&2; exit 1").fails("FAILED");
     assert_eq!(folders(&backups), [newest, "mine", "snapshot-20240101T000000Z"]);
     std::thread::sleep(std::time::Duration::from_secs(1));
     world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").with("POINTSMAN_RETAIN", "1").done();
     assert_eq!(folders(&backups).len(), 4);
+}
+
+/// That there is nothing to dump lets volumes go, so nothing else may pass for it.
+#[test]
+fn nothing_is_there_only_where_the_server_says_so() {
+    let world = World::new();
+    let primary = world.primary();
+    let dump = || world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot");
+    dump().fails("NO_DATABASE");
+    let cut = r#"[[ $* != *dump.sql* ]] || { echo 'psql: error: server closed the connection' >&2; exit 2; }
+        exec /pointsman/programs/psql "$@""#;
+    let words = dump().program("psql", cut).fails("FAILED");
+    assert!(words.contains("server closed the connection"), "{words}");
+    // Made by the name that the spec had before.
+    primary.sql("CREATE DATABASE none");
+    assert!(dump().fails("FAILED").ends_with("; others: none"));
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub fn serves(scene: &Scene<'_>) -> bool {
 }
 
 /// The policy as it is written now; where the spec cannot be read, as it was ordered, and at last the one that keeps most.
-fn policy(scene: &Scene<'_>) -> DeletionPolicy {
+pub fn policy(scene: &Scene<'_>) -> DeletionPolicy {
     let look = scene.look;
     let plan = look.seen.plan.as_ref().ok().or(look.known.applied.as_ref());
     plan.map_or(DeletionPolicy::Retain, |plan| plan.deletion_policy)
@@ -60,9 +60,8 @@ fn policy(scene: &Scene<'_>) -> DeletionPolicy {
 
 /// Was there ever anything that a user could have written to?
 fn holds_data(scene: &Scene<'_>) -> bool {
-    let known = scene.more.system.as_ref().is_some_and(|system| system.identifier.is_some());
     let told = scene.members.told().is_some_and(|told| told.systemid.is_some());
-    known || told || was_made(scene.look) || scene.more.begun
+    told || was_made(scene.look) || scene.more.begun
 }
 
 /// Is the object protected?

@@ -78,7 +78,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::ReplicasChanged, |scene| is_raised(scene, Event::ReplicasChanged)),
     (Event::PrimaryReady, |scene| scene.members.primary_is_ready()),
     (Event::DeadlinePassed, is_overdue),
-    (Event::DriftFought, |scene| scene.look.is_fought_over() && !is_midway(scene)),
+    (Event::DriftFought, |scene| scene.look.is_fought_over() && !is_switchover_wanted(scene)),
     (Event::ResetAllowed, |scene| scene.more.reset_time.is_some()),
     (Event::SwitchoverWanted, |scene| is_switchover_wanted(scene)),
     (Event::PrimaryLost, |scene| !scene.members.primary_is_ready()),

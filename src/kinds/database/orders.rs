@@ -62,8 +62,10 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
                 return moves(scene, target);
             }
             orders.extend(needed::primary_service(scene, target).1);
-            // The policy may have come to want a dump when nothing was made any more.
-            orders.extend(needed::dumps(scene, target));
+        }
+        // The policy may have come to want a dump when nothing was made any more. Into a stranger's claim none is written.
+        if !matches!(scene.look.children.backups, Slot::Ours(_)) {
+            return orders.into_iter().chain(scene.look.target.as_ref().and_then(|target| needed::dumps(scene, target))).collect();
         }
     }
     orders.extend(needed::missing_scripts(scene));

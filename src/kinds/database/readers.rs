@@ -8,6 +8,7 @@ use super::plan::Plan;
 use super::scene::Scene;
 use super::words::Phase;
 use crate::kinds::apply::apply;
+use crate::kinds::intervention::{Evidence, Intervention};
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
 use crate::kinds::reason::Reason;
 use json_patch::{AddOperation, PatchOperation};
@@ -24,8 +25,12 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 
 /// Who writes is led after a primary that has moved, where a question keeps that from being done with all else.
 fn writers(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
-    scene.question.filter(|asked| asked.reason != Reason::DriftFought && scene.phase() == Phase::HumanIntervention)?;
     let (object, slot) = (&scene.look.seen.object, &scene.look.children.primary);
+    let fought_over = |question: &Intervention| {
+        let is_it = |seen: &Evidence| seen.kind == ChildKind::Service.name() && seen.name == names::own(&object.name_any());
+        question.reason == Reason::DriftFought && question.evidence.iter().any(is_it)
+    };
+    scene.question.filter(|asked| !fought_over(asked) && scene.phase() == Phase::HumanIntervention)?;
     // A pod that readers come to was not made anew yet, and takes no writes.
     let takes_writes = |ordinal: &u32| scene.members.is_ready(*ordinal) && !scene.members.pod(*ordinal).is_some_and(Members::is_labelled);
     let primary = scene.members.primary().filter(takes_writes)?;

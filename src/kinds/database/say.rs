@@ -1,6 +1,9 @@
 //! What is said of a Database, phase by phase.
 
 use super::more::DatabaseStatus;
+use super::names::Work;
+use super::outcome::{self, Outcome};
+use super::parts::DeletionPolicy;
 use super::scene::Scene;
 use super::words::Phase;
 use super::work::{self, Progress};
@@ -115,13 +118,24 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
         Phase::RollingBack => format!("rolling {pods} back to what was ready last{trouble}"),
         Phase::RolledBack => typed::<Database>("rolled back; the spec asks for what failed:", &look.seen.object, "edit", ""),
         Phase::SnapshottingBeforeDelete => format!("taking a last dump before anything is removed{trouble}"),
-        Phase::Removing => format!("removing the servers, then their volumes{trouble}"),
+        Phase::Removing => format!("{}removing the servers, then their volumes{trouble}", undumped(&scene)),
         Phase::Retaining => format!("removing the servers; every volume stays{trouble}"),
         Phase::Releasing if ending::namespace_is_ending(&scene) => {
             format!("the namespace goes, and its volumes with it: {}", listed(volumes(look).into_iter()))
         }
         Phase::Releasing => "nothing is left to be removed".to_owned(),
     }
+}
+
+/// Where there is no dump although the policy asks for one: since nothing was there to be dumped.
+fn undumped(scene: &Scene<'_>) -> &'static str {
+    let wanted = scene.more.last_word.is_none() && ending::policy(scene) == DeletionPolicy::Snapshot;
+    let just_taken = || match work::task(scene.look, Phase::SnapshottingBeforeDelete)?.progress {
+        Progress::Done(line) => Some(matches!(outcome::of(scene.look, Work::Snapshot, &line), Ok(Outcome::Taken(_)))),
+        Progress::Missing | Progress::Another(_) | Progress::Running | Progress::Failed(_) => None,
+    };
+    let missed = wanted && scene.more.snapshot.is_none() && just_taken() != Some(true);
+    if missed { "there was no database to dump; " } else { "" }
 }
 
 /// The claims of the object, those too that a namespace has taken already.

@@ -20,7 +20,7 @@ macro_rules! embedded {
 }
 
 embedded! {
-    "dump.sh" "extensions.sql" "generation.sh" "init.sh" "init.sql" "job.sh" "primary.sh" "private.sh" "probe.sh"
+    "dump.sh" "dump.sql" "extensions.sql" "generation.sh" "init.sh" "init.sql" "job.sh" "primary.sh" "private.sh" "probe.sh"
     "ready.sh" "replica.sh" "restore.sh" "restore.sql" "restored.sql" "roles.awk" "roles.sql" "server.sh" "silence.sql"
     "start.sh" "stop.sh" "volume.sh" "words.sh"
 }

@@ -1,5 +1,6 @@
 //! How a database stands: what more than one asks of a scene.
 
+use super::last_words::Word as Refusal;
 use super::members::Members;
 use super::scene::Scene;
 use super::secrets::Loss;
@@ -19,7 +20,8 @@ pub fn was_never_ready(scene: &Scene<'_>) -> bool {
 /// Is it known of the database that it was made, or brought back?
 pub fn was_made(look: &Look<'_, Database>) -> bool {
     let more = remembered(&look.seen.object);
-    more.initialized.is_some() || more.restored.is_some() || look.known.last_good.is_some()
+    let known = more.system.as_ref().is_some_and(|system| system.identifier.is_some());
+    known || more.initialized.is_some() || more.restored.is_some() || look.known.last_good.is_some()
 }
 
 /// Is the object being removed?
@@ -57,8 +59,9 @@ pub fn is_midway(scene: &Scene<'_>) -> bool {
     let serves = |heir: u32| led.is_none_or(|pod| *pod == names::pod(&name, heir));
     let heir = told.primary.filter(|heir| !serves(*heir) || scene.members.pod(*heir).is_some_and(Members::is_labelled));
     let turn = heir.or(told.fenced.filter(|_| told.primary.is_none()));
-    let stuck =
-        |ordinal: u32| scene.members.ended(ordinal).is_none() && scene.members.pod(ordinal).is_some_and(|pod| trouble(pod).is_some());
+    // One that waits to be named, or for its crash to be told, is part of the move.
+    let waits = |ordinal: u32| matches!(scene.members.ended(ordinal), Some((Refusal::Fenced | Refusal::Unclean, _)));
+    let stuck = |ordinal: u32| !waits(ordinal) && scene.members.pod(ordinal).is_some_and(|pod| trouble(pod).is_some());
     turn.is_some_and(|ordinal| !stuck(ordinal))
 }
 

@@ -67,7 +67,9 @@ impl Remembered for Database {
             Some(Event::JobDone) => learn(more, look, step.from()),
             Some(Event::ResetPasswordsAnswered) => more.reset_time = Some(Time(look.seen.now)),
             // Where the servers serve on, what they write from now on is in no dump.
-            Some(Event::Protected) if ending::serves(&scene) => (more.snapshot, more.written_since) = (None, Some(Time(look.seen.now))),
+            Some(Event::Protected) if ending::serves(&scene) => {
+                (more.snapshot, more.written_since, more.begun) = (None, Some(Time(look.seen.now)), true);
+            }
             Some(Event::KeepVolumesAnswered) => more.last_word = Some(LastWord::KeepVolumes),
             Some(Event::SkipSnapshotAnswered) => more.last_word = Some(LastWord::SkipSnapshot),
             Some(Event::RetryAnswered) => try_again(more, &scene, status.intervention.as_ref().map(|asked| asked.reason)),

@@ -117,7 +117,7 @@ words! {
         NothingRefused,
         /// The Job of this state has failed.
         JobFailed,
-        /// The Job of this state has ended well.
+        /// The Job of this state has answered: it has done what was asked, or there was nothing to be done.
         JobDone,
         /// The primary is ready as wanted, and the dump that the spec names was never restored into it.
         NeverRestored,

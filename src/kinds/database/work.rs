@@ -85,7 +85,7 @@ pub fn completed_at(look: &Look<'_, Database>, work: Work) -> Option<Time> {
 }
 
 fn is_old(job: &Job, look: &Look<'_, Database>) -> bool {
-    said::completion(job).is_some_and(|time| !said::is_fresh(&time, look.seen.now))
+    said::completion(job).or_else(|| said::failed_at(job)).is_some_and(|time| !said::is_fresh(&time, look.seen.now))
 }
 
 /// The Job that waits until every server has read the settings of a mark.

@@ -1,6 +1,7 @@
 //! What is done for the sake of the data: old words are not taken for the last ones, and no hand's word for the truth.
 
 use super::life::{Life, path};
+use super::mended::annotated;
 use super::promoted;
 use kube::ResourceExt;
 use pointsman::kinds::annotations::{PAUSED, PROTECTED};
@@ -13,9 +14,7 @@ use serde_json::{Value, json};
 fn dumped() -> Life {
     let mut life = Life::of(&json!({}));
     life.cluster.delete();
-    while life.cluster.names(ChildKind::Job).iter().all(|job| !job.contains("snapshot")) {
-        life.look();
-    }
+    life.until(|life| life.cluster.names(ChildKind::Job).iter().any(|job| job.contains("snapshot")));
     // Its pod ends, and then it does.
     life.cluster.settles();
     life.cluster.settles();
@@ -129,9 +128,7 @@ fn what_was_asked_before_is_not_asked_again() {
     // The edit is taken back while the image is asked.
     life.cluster.says.insert("probe.sh".to_owned(), (false, "FAILED: no".to_owned()));
     life.set(&json!({ "image": "postgres:17.2" }));
-    while life.state() != Phase::Probing.text() {
-        life.look();
-    }
+    life.until(|life| life.state() == Phase::Probing.text());
     assert_eq!(life.edit(&json!({ "image": "postgres:17.1" })), path(&[Phase::Ready]));
     assert!(!life.cluster.done.iter().any(|done| done.contains("create Job")), "{:?}", life.cluster.done);
 }
@@ -141,9 +138,7 @@ fn another_place_is_tried_at_once_where_an_image_is_asked() {
     let mut life = Life::of(&json!({}));
     let placed = |disk: &str| json!({ "image": "postgres:17.2", "podTemplate": { "spec": { "nodeSelector": { "disk": disk } } } });
     life.set(&placed("none"));
-    while !life.cluster.names(ChildKind::Job).contains(&"db-probe".to_owned()) {
-        life.look();
-    }
+    life.until(|life| life.cluster.get(ChildKind::Job, "db-probe").is_some());
     // Its pod finds no node: it says nothing.
     let asked = |life: &Life| life.cluster.get(ChildKind::Job, "db-probe").map(|job| job["metadata"]["uid"].clone());
     let before = asked(&life);
@@ -172,10 +167,7 @@ fn half_made() -> Life {
 /// One that is paused while its Job runs, which nobody reads any more.
 fn made_unseen() -> Life {
     let mut life = Life::unborn(&json!({}));
-    while life.state() != Phase::Initializing.text() {
-        life.look();
-        life.cluster.settles();
-    }
+    life.until(|life| life.state() == Phase::Initializing.text());
     life.cluster.object.as_mut().expect("an object").annotations_mut().insert(PAUSED.to_owned(), "true".to_owned());
     life.settle();
     assert_eq!((life.state(), &life.status()["initialized"]), (Phase::Paused.text(), &Value::Null));
@@ -195,8 +187,11 @@ fn a_making_that_came_to_nothing_leaves_nothing_to_dump() {
     let nothing = || ("dump.sh".to_owned(), (false, "NO_DATABASE: there is no database shop".to_owned()));
     let mut life = half_made();
     life.cluster.says.extend([nothing()]);
-    let way = path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]);
-    assert_eq!(life.delete(), way, "{:?}", life.cluster.done);
+    life.cluster.delete();
+    life.until(|life| life.state() == Phase::Removing.text());
+    let told = life.status()["conditions"].to_string();
+    assert!(told.contains("there was no database to dump; removing the servers"), "{told}");
+    assert_eq!(life.after(), path(&[Phase::Releasing]), "{:?}", life.cluster.done);
     // Where there was one, it is missed.
     let mut life = Life::of(&json!({}));
     life.cluster.says.extend([nothing()]);
@@ -213,4 +208,40 @@ fn a_policy_that_came_to_want_a_dump_while_nothing_was_made_gets_a_place_for_it(
     life.edit(&json!({ "deletionPolicy": "Snapshot" }));
     life.delete();
     assert_eq!((life.cluster.object.is_none(), claims(&life)), (true, vec!["db-backups".to_owned()]), "{:?}", life.cluster.done);
+}
+
+#[test]
+fn what_is_made_while_a_protection_holds_is_dumped_too() {
+    let mut life = half_made();
+    life.cluster.says.insert("dump.sh".to_owned(), (false, "NO_DATABASE: there is none".to_owned()));
+    life.cluster.delete();
+    life.until(|life| life.cluster.names(ChildKind::Pod).iter().any(|pod| pod.starts_with("db-dump-")));
+    annotated(&mut life, PROTECTED, Some("true"));
+    life.settle();
+    assert_eq!(life.state(), Phase::RemovalBlocked.text());
+    // Its making goes on meanwhile.
+    life.cluster.says.remove("dump.sh");
+    life.cluster.now += jiff::SignedDuration::from_mins(6);
+    annotated(&mut life, PROTECTED, None);
+    life.settle();
+    assert_eq!((life.cluster.object.is_none(), dumps(&life)), (true, 2), "{:?}: {:?}", life.path, life.cluster.done);
+}
+
+#[test]
+fn no_last_dump_is_written_into_a_strangers_claim() {
+    let mut life = Life::of(&json!({ "deletionPolicy": "Delete" }));
+    annotated(&mut life, PAUSED, Some("true"));
+    life.settle();
+    let claim =
+        json!({ "metadata": { "name": "db-backups", "uid": "theirs" }, "spec": { "resources": { "requests": { "storage": "1Gi" } } } });
+    life.cluster.things.insert((ChildKind::PersistentVolumeClaim, "db-backups".to_owned()), claim);
+    life.edit(&json!({ "deletionPolicy": "Snapshot" }));
+    assert_eq!(life.delete(), path(&[Phase::SnapshottingBeforeDelete]));
+    assert_eq!(life.cluster.get(ChildKind::Job, "db-snapshot"), None, "{:?}", life.cluster.done);
+    life.cluster.now += jiff::SignedDuration::from_mins(61);
+    life.settle();
+    assert_eq!(life.state(), Phase::RemovalBlocked.text());
+    life.cluster.things.remove(&(ChildKind::PersistentVolumeClaim, "db-backups".to_owned()));
+    life.answer("retry");
+    assert_eq!((life.cluster.object.is_none(), dumps(&life)), (true, 1), "{:?}: {:?}", life.path, life.cluster.done);
 }

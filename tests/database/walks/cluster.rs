@@ -48,8 +48,9 @@ pub struct Cluster {
     pub says: BTreeMap<String, (bool, String)>,
     /// Ordinals whose server does not become ready.
     pub away: BTreeSet<u32>,
-    /// Ordinals whose pod starts its server again and again in vain, whom the replicas wait for where it is the primary.
-    pub crashing: BTreeSet<u32>,
+    /// Ordinals whose server ends at each start with these last words, while its pod is of this revision; where it is the
+    /// primary, the replicas wait for it.
+    pub crashing: BTreeMap<u32, (Value, String)>,
     /// Ordinals whose server lacks what the primary wrote last.
     pub behind: BTreeSet<u32>,
     /// What goes wrong until it is taken out again.
@@ -68,7 +69,7 @@ impl Cluster {
             things: BTreeMap::new(),
             says: BTreeMap::new(),
             away: BTreeSet::new(),
-            crashing: BTreeSet::new(),
+            crashing: BTreeMap::new(),
             behind: BTreeSet::new(),
             troubles: BTreeSet::new(),
             done: Vec::new(),
@@ -271,7 +272,6 @@ impl Cluster {
                     labels["test/set"] = json!("yes");
                     let made = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": pod, "labels": labels, "annotations": { "test/told": self.told_primary() } } });
                     self.insert(&ChildRef { kind: ChildKind::Pod, name: pod.clone() }, &made);
-                    self.crashing.remove(&u32::try_from(ordinal).expect("a small number"));
                 }
                 self.server_runs(&pod, u32::try_from(ordinal).expect("a small number"));
             }
@@ -290,11 +290,25 @@ impl Cluster {
         told.and_then(|(_, map)| map["data"]["fenced"].as_str()).unwrap_or_default().to_owned()
     }
 
+    /// From now on, and as long as its pod is not made of another template, the server of this ordinal ends so at each start.
+    pub fn crashes(&mut self, ordinal: u32, last_words: &str) {
+        let pod = self.get(ChildKind::Pod, &format!("db-{ordinal}")).expect("a pod");
+        let revision = pod["metadata"]["labels"]["controller-revision-hash"].clone();
+        self.crashing.insert(ordinal, (revision, last_words.to_owned()));
+    }
+
+    fn last_words(&self, ordinal: u32) -> Option<String> {
+        let (revision, words) = self.crashing.get(&ordinal)?;
+        let pod = self.get(ChildKind::Pod, &format!("db-{ordinal}"))?;
+        (pod["metadata"]["labels"]["controller-revision-hash"] == *revision).then(|| words.clone())
+    }
+
     /// A server is ready where what it was at its start is what it is to be.
     fn server_runs(&mut self, name: &str, ordinal: u32) {
         let (now, told) = (self.now.to_string(), self.told_primary());
-        let crashes = self.crashing.contains(&ordinal);
-        let away = crashes || self.away.contains(&ordinal) || told.parse().is_ok_and(|primary| self.crashing.contains(&primary));
+        let last_words = self.last_words(ordinal);
+        let waits = told.parse().is_ok_and(|primary| self.last_words(primary).is_some());
+        let away = waits || self.away.contains(&ordinal) || last_words.is_some();
         let fenced = told.is_empty() && self.fenced() == ordinal.to_string();
         let complete: Vec<String> =
             (0..3).filter(|other| *other != ordinal && !self.behind.contains(other)).map(|other| other.to_string()).collect();
@@ -318,10 +332,13 @@ impl Cluster {
             pod["status"]["containerStatuses"] =
                 json!([{ "name": "postgresql", "ready": false, "restartCount": 1, "image": "", "imageID": "", "state": end }]);
         }
-        if crashes {
-            let again = json!({ "waiting": { "reason": "CrashLoopBackOff" } });
-            pod["status"]["containerStatuses"] =
-                json!([{ "name": "postgresql", "ready": false, "restartCount": 9, "image": "", "imageID": "", "state": again }]);
+        if let Some(message) = last_words {
+            let (again, before) =
+                (json!({ "waiting": { "reason": "CrashLoopBackOff" } }), json!({ "terminated": { "exitCode": 3, "message": message } }));
+            let server = json!({ "name": "postgresql", "ready": false, "restartCount": 9, "image": "", "imageID": "", "state": again, "lastState": before });
+            pod["status"]["containerStatuses"] = json!([server]);
+        } else if pod["status"]["containerStatuses"][0]["restartCount"] == 9 {
+            pod["status"]["containerStatuses"] = json!([]);
         }
         let fits = (at_start == me) == (told == me) && !away && !refuses;
         if fits && told == me && pod["metadata"]["annotations"]["test/said"].is_string() {
@@ -358,7 +375,7 @@ impl Cluster {
             }
             let (kind, now) = (if well { "Complete" } else { "Failed" }, self.now.to_string());
             let job = self.things.get_mut(&(ChildKind::Job, name)).expect("a job");
-            job["status"] = json!({ "completionTime": now, "conditions": [{ "type": kind, "status": "True", "lastTransitionTime": now }] });
+            job["status"] = json!({ "completionTime": if well { json!(now) } else { Value::Null }, "conditions": [{ "type": kind, "status": "True", "lastTransitionTime": now }] });
         }
     }
 

@@ -122,6 +122,21 @@ impl Life {
         panic!("it never rests: {:?}\n{:?}", self.path, self.cluster.done.iter().rev().take(20).collect::<Vec<_>>());
     }
 
+    /// Until this is so, and no look further.
+    pub fn until(&mut self, reached: impl Fn(&Self) -> bool) {
+        for _ in 0..ENOUGH {
+            if reached(self) {
+                return;
+            }
+            self.look();
+            if reached(self) {
+                return;
+            }
+            self.cluster.settles();
+        }
+        panic!("it never gets there: {:?}\n{:?}", self.path, self.cluster.done.iter().rev().take(20).collect::<Vec<_>>());
+    }
+
     /// Another spec, and what it leads to: the states since.
     pub fn edit(&mut self, fields: &Value) -> Vec<String> {
         self.set(fields);

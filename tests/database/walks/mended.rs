@@ -10,7 +10,7 @@ use pointsman::kinds::order::ChildKind;
 use pointsman::machine::Word as _;
 use serde_json::{Value, json};
 
-fn annotated(life: &mut Life, key: &str, value: Option<&str>) {
+pub fn annotated(life: &mut Life, key: &str, value: Option<&str>) {
     let annotations = life.cluster.object.as_mut().expect("an object").annotations_mut();
     match value {
         Some(value) => drop(annotations.insert(key.to_owned(), value.to_owned())),
@@ -62,14 +62,8 @@ fn a_name_that_is_mended_before_anybody_was_served_is_the_name_that_serves() {
     for (until, inits) in [(Phase::Provisioning, 1), (Phase::Initializing, 2)] {
         let mut life = Life::unborn(&json!({ "replicas": 2, "databaseName": "shpo" }));
         life.cluster.away.insert(1);
-        while life.state() != until.text() {
-            life.look();
-            life.cluster.settles();
-        }
-        while until == Phase::Initializing && life.state() == until.text() {
-            life.look();
-            life.cluster.settles();
-        }
+        life.until(|life| life.state() == until.text());
+        life.until(|life| until != Phase::Initializing || life.state() != until.text());
         let password = bound(&life).split('@').next().expect("a password").to_owned();
         life.set(&json!({ "replicas": 2, "databaseName": "shop", "port": 5433 }));
         life.cluster.away.clear();
@@ -191,6 +185,9 @@ fn without_an_heir_the_old_primary_serves_on() {
 fn a_pause_waits_until_somebody_takes_writes() {
     let mut life = without_an_heir();
     annotated(&mut life, PAUSED, Some("true"));
+    life.look();
+    assert_eq!(life.condition("Paused"), ("False".to_owned(), "Annotated".to_owned()));
+    assert!(life.status()["conditions"].to_string().contains("pointsman.dev/paused counts once"), "{}", life.status());
     assert_eq!(life.after().last(), path(&[Phase::Paused]).last());
     assert_ne!(life.status()["primary"], Value::Null, "nobody takes writes");
 }
@@ -269,12 +266,7 @@ fn a_restore_from_another_claim_begins_anew() {
     let from = |claim: &str| json!({ "restoreFrom": { "claimName": claim } });
     let mut life = Life::unborn(&from("old-backups"));
     let job = |life: &Life| life.cluster.get(ChildKind::Job, "db-restore").cloned();
-    while job(&life).is_none() {
-        life.look();
-        if job(&life).is_none() {
-            life.cluster.settles();
-        }
-    }
+    life.until(|life| job(life).is_some());
     life.set(&from("new-backups"));
     life.settle();
     assert_eq!(life.state(), Phase::Ready.text(), "{:?}", life.path);
@@ -292,12 +284,40 @@ fn the_last_dump_is_made_where_the_servers_ran() {
     assert_eq!(life.state(), Phase::Restarting.text(), "{:?}", life.path);
     life.cluster.away.clear();
     life.cluster.delete();
-    while life.cluster.get(ChildKind::Job, "db-snapshot").is_none() {
-        life.look();
-        life.cluster.settles();
-    }
+    life.until(|life| life.cluster.get(ChildKind::Job, "db-snapshot").is_some());
     let job = life.cluster.get(ChildKind::Job, "db-snapshot").expect("it is there");
     let pod = &job["spec"]["template"]["spec"];
     assert!(pod["nodeSelector"].is_null(), "{pod}");
     assert_ne!(pod["containers"][0]["image"], "postgres:17.99");
+}
+
+#[test]
+fn an_heir_that_has_no_room_is_given_more() {
+    let mut life = moving();
+    is_told(&mut life, "primary", "0");
+    life.cluster.crashes(0, "NO_SPACE: the promotion: No space left on device");
+    life.settle();
+    life.edit(&json!({ "replicas": 1, "storage": { "size": "2Gi" } }));
+    let claim = life.cluster.get(ChildKind::PersistentVolumeClaim, "data-db-0").expect("a claim");
+    assert_eq!(claim["status"]["capacity"]["storage"], "2Gi", "{:?}: {:?}", life.path, life.cluster.done);
+    life.cluster.crashing.clear();
+    assert_eq!(life.after().last(), path(&[Phase::Ready]).last(), "{:?}", life.path);
+    assert_eq!(led_and_named(&life), (json!("db-0"), "db-0".to_owned()));
+}
+
+#[test]
+fn a_fight_over_where_writers_are_led_is_asked_about() {
+    let mut life = promoted();
+    let led_astray = |life: &mut Life| {
+        life.cluster.edit(ChildKind::Service, "db", "/spec/selector/statefulset.kubernetes.io~1pod-name", json!("db-0"));
+        life.cluster.now += jiff::SignedDuration::from_secs(30);
+        life.after()
+    };
+    let asked = (0..9).position(|_| led_astray(&mut life).last() == path(&[Phase::HumanIntervention]).last());
+    assert!(asked.is_some(), "{:?}", life.path);
+    assert_eq!(life.status()["reason"], "DriftFought");
+    led_astray(&mut life);
+    assert_eq!(led_and_named(&life), (json!("db-0"), "db-1".to_owned()), "it goes on fighting while it asks");
+    let way = life.answer("retry");
+    assert_eq!((way.last(), led_and_named(&life).0), (path(&[Phase::Ready]).last(), json!("db-1")), "{way:?}");
 }

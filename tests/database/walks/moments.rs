@@ -51,11 +51,7 @@ fn what_was_brought_back_is_not_taken_for_what_is_asked_for_since() {
     let from = |claim: &str| json!({ "replicas": 2, "restoreFrom": { "claimName": claim } });
     let mut life = Life::unborn(&from("old-backups"));
     life.cluster.away.insert(1);
-    while life.status()["more"]["restored"].is_null() && life.status()["restored"].is_null() {
-        life.look();
-        life.cluster.settles();
-        assert!(life.path.len() < 20, "{}", life.status());
-    }
+    life.until(|life| !life.status()["restored"].is_null());
     life.settle();
     life.cluster.says.insert("restore.sh".to_owned(), (false, "RESTORED: the server holds what was brought back before".to_owned()));
     let way = life.edit(&from("new-backups"));
@@ -92,10 +88,7 @@ fn servers_that_outlive_their_last_dump_are_dumped_again() {
         let maps = life.cluster.names(ChildKind::ConfigMap);
         maps.into_iter().filter(|name| name.starts_with("db-tombstone-")).collect::<Vec<_>>()
     };
-    while tombstones(&life).is_empty() {
-        life.look();
-        life.cluster.settles();
-    }
+    life.until(|life| !tombstones(life).is_empty());
     assert_eq!(life.state(), Phase::Removing.text());
     // The operator is away, and whoever is connected writes on.
     life.cluster.now += jiff::SignedDuration::from_mins(6);
@@ -197,11 +190,10 @@ fn a_move_is_ended_before_an_image_is_asked_or_a_volume_grows() {
         let before = life.path.len();
         let leads = |life: &Life| life.cluster.get(ChildKind::Service, "db").expect("a Service")["spec"]["selector"].to_string();
         let old = leads(&life);
-        while leads(&life) == old {
+        life.until(|life| {
             assert!(life.path[before..].iter().all(|state| *state == Phase::Scaling.text()), "{change}: {:?}", life.path);
-            life.look();
-            life.cluster.settles();
-        }
+            leads(life) != old
+        });
         life.settle();
         assert_eq!(life.state(), Phase::Ready.text(), "{change}: {:?}", life.path);
     }
@@ -273,7 +265,9 @@ fn a_primary_that_does_not_start_can_be_given_a_larger_volume() {
 #[test]
 fn settings_that_let_no_server_start_are_mended_on_the_primary_too() {
     let mut life = Life::of(&json!({ "replicas": 2 }));
-    life.cluster.crashing.extend([0, 1]);
+    for ordinal in [0, 1] {
+        life.cluster.crashes(ordinal, "FATAL:  could not map anonymous shared memory: Cannot allocate memory");
+    }
     assert_eq!(life.after(), path(&[Phase::Unavailable]));
     let way = life.edit(&json!({ "replicas": 2, "parameters": { "max_connections": "50" } }));
     assert_eq!(way.last(), path(&[Phase::Ready]).last(), "{way:?}: {:?}", life.cluster.done);

@@ -67,8 +67,13 @@ part=$BACKUPS/.part-$folder
 write_passfile "$SUPERUSER" superuser-password
 # A replica's dump lacks the rows of unlogged tables, and says nothing.
 wait_for_primary
-[[ -n $(sql postgres -v name="$POINTSMAN_DATABASE" -f <(echo "SELECT 1 FROM pg_database WHERE datname = :'name'")) ]] ||
-    refuse NO_DATABASE "there is no database $POINTSMAN_DATABASE"
+# That there is nothing lets volumes go: an answer that did not come is none.
+there=$(sql_or_refuse "the databases cannot be listed" postgres -v name="$POINTSMAN_DATABASE" -v reserved="$RESERVED" -f "$SCRIPTS/dump.sql")
+case $there in
+found) ;;
+none) refuse NO_DATABASE "there is no database that was made or brought back whole" ;;
+*) refuse FAILED "there is no database $POINTSMAN_DATABASE; $there" ;;
+esac
 mkdir "$part" 2>"$RUN/words" || refuse FAILED "$(tail -n 1 "$RUN/words")"
 export PGDATABASE=$POINTSMAN_DATABASE
 # Where fewer are to be kept than there are, that makes room for the new one.
