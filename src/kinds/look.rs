@@ -10,6 +10,7 @@ use super::status::{DRIFTS, Status};
 use super::{Kind, Known, Observation, Violation};
 use crate::machine::Role;
 use jiff::SignedDuration;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
 use std::collections::BTreeSet;
@@ -192,10 +193,15 @@ impl<'a, K: Compared> Look<'a, K> {
 
     /// Is a child not what the target says, again and again in a short time and since the last question?
     pub fn is_fought_over(&self) -> bool {
+        self.is_fought_over_since(None)
+    }
+
+    /// Is it so by what was repaired since then alone?
+    pub fn is_fought_over_since(&self, start: Option<&Time>) -> bool {
         const SHORT: SignedDuration = SignedDuration::from_mins(10);
         let times = self.seen.object.status().map(|status| status.drift_times.as_slice()).unwrap_or_default();
-        let lately = times.iter().filter(|time| self.seen.now.duration_since(time.0) < SHORT).count();
-        !self.missing.is_empty() && lately >= DRIFTS
+        let counts = |time: &&Time| self.seen.now.duration_since(time.0) < SHORT && start.is_none_or(|start| time.0 > start.0);
+        !self.missing.is_empty() && times.iter().filter(counts).count() >= DRIFTS
     }
 
     /// Is what a question of this reason is about no longer so?

@@ -155,6 +155,26 @@ fn a_restore_goes_by_another_name_and_a_half_one_is_begun_anew() {
     target.job("restore.sh").backups(&source.folder.join("backups")).with("POINTSMAN_DATABASE", "third").fails("DATABASE_EXISTS");
 }
 
+/// Where it is no longer asked for, another database is made in its place: dumped as any, and dropped for no restore.
+#[test]
+fn a_restore_that_was_given_up_leaves_nothing_to_be_served() {
+    let (source, _primary) = filled();
+    source.job("dump.sh").done();
+    let world = World::new();
+    let server = world.primary();
+    let restore = || world.job("restore.sh").backups(&source.folder.join("backups"));
+    restore()
+        .program("pg_restore", "/pointsman/programs/pg_restore \"$@\" --schema-only && echo 'error: the node went away' >&2; exit 1")
+        .fails("FAILED");
+    world.job("init.sh").done();
+    assert_eq!(server.sql_in("shop", "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace"), "0");
+    server.sql_in("shop", "CREATE TABLE written AS SELECT 7 AS number");
+    world.job("init.sh").done();
+    world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").done();
+    restore().fails("DATABASE_EXISTS");
+    assert_eq!(server.sql_in("shop", "SELECT number FROM written"), "7");
+}
+
 #[test]
 fn one_dump_is_not_taken_for_another() {
     let (source, primary) = filled();

@@ -5,7 +5,7 @@ use super::ending::{self, Fate};
 use super::names::Work;
 use super::scene::Scene;
 use super::siblings::Children;
-use super::standing::{credentials_lost, is_going, is_midway, is_misleading, is_switchover_wanted, was_never_ready};
+use super::standing::{credentials_lost, has_no_place, is_going, is_midway, is_misleading, is_switchover_wanted, was_never_ready};
 use super::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::words::{Event, Phase};
 use super::work::{self, Progress};
@@ -78,7 +78,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::ReplicasChanged, |scene| is_raised(scene, Event::ReplicasChanged)),
     (Event::PrimaryReady, |scene| scene.members.primary_is_ready()),
     (Event::DeadlinePassed, is_overdue),
-    (Event::DriftFought, |scene| scene.look.is_fought_over() && !is_switchover_wanted(scene)),
+    (Event::DriftFought, is_fought_over),
     (Event::ResetAllowed, |scene| scene.more.reset_time.is_some()),
     (Event::SwitchoverWanted, |scene| is_switchover_wanted(scene)),
     (Event::PrimaryLost, |scene| !scene.members.primary_is_ready()),
@@ -151,6 +151,18 @@ fn is_fixed(claim: &PersistentVolumeClaim, children: &Children) -> bool {
     })
 }
 
+/// Is a child fought over? What a change has not come to yet is nobody's doing, and neither is a move of the primary.
+fn is_fought_over(scene: &Scene<'_>) -> bool {
+    if is_switchover_wanted(scene) {
+        return false;
+    }
+    if matches!(scene.phase(), Phase::Pending | Phase::Ready | Phase::Degraded) {
+        return scene.look.is_fought_over();
+    }
+    let begin = scene.look.seen.object.status.as_ref().and_then(|status| status.state_time.as_ref());
+    scene.look.is_fought_over_since(begin) && !is_midway(scene)
+}
+
 /// How far the Job of the state is, where anything can be said of it.
 fn job(scene: &Scene<'_>) -> Option<Event> {
     let task = work::task(scene.look, scene.phase())?;
@@ -159,6 +171,8 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
         return Some(Event::JobDone);
     }
     match task.progress {
+        // No time makes room for it.
+        Progress::Missing | Progress::Another(_) if has_no_place(scene.look, task.work) => Some(Event::JobFailed),
         Progress::Missing | Progress::Another(_) => Some(Event::JobMissing),
         Progress::Running => None,
         Progress::Done(line) | Progress::Failed(line) => {

@@ -6,7 +6,7 @@ use super::network::ROLE;
 use super::servers::CONTAINER;
 use super::siblings::Children;
 use super::topology::{Nonsense, Topology};
-use crate::kinds::pods::{condition, has_ended};
+use crate::kinds::pods::{condition, has_ended, trouble};
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
@@ -105,10 +105,10 @@ impl<'a> Members<'a> {
         self.pods.keys().copied().filter(|ordinal| self.is_outdated(*ordinal))
     }
 
-    /// The outdated pod whose turn it is: one whose server does not run, whoever else is away, since the others may wait for it;
-    /// then a broken one first, the primary last, and none while another is away, or was not made again yet.
+    /// The outdated pod whose turn it is: one that cannot run, whoever else is away, since the others may wait for it; then a
+    /// broken one first, the primary last, and none while another is away, or was not made again yet.
     pub fn next_to_restart(&self) -> Option<(u32, &'a Pod)> {
-        if let Some(down) = self.outdated().find(|ordinal| self.is_down(*ordinal)) {
+        if let Some(down) = self.outdated().find(|ordinal| self.cannot_run(*ordinal)) {
             return Some((down, self.pod(down)?));
         }
         let wanted = self.workload.and_then(|set| set.spec.as_ref()?.replicas).unwrap_or_default().unsigned_abs();
@@ -120,10 +120,13 @@ impl<'a> Members<'a> {
         Some((next, self.pod(next)?))
     }
 
-    /// Has the server of this ordinal ended, or can it not be started?
-    fn is_down(&self, ordinal: u32) -> bool {
-        let state = self.pod(ordinal).and_then(server).and_then(|server| server.state.as_ref());
-        state.is_some_and(|state| state.running.is_none())
+    /// Can the server of this ordinal not run? One that ended a moment ago may be back in the next.
+    fn cannot_run(&self, ordinal: u32) -> bool {
+        let is_tried = |pod| {
+            let state = server(pod).and_then(|server| server.state.as_ref());
+            state.is_some_and(|state| state.running.is_some() || state.terminated.is_some())
+        };
+        self.pod(ordinal).is_some_and(|pod| !has_ended(pod) && trouble(pod).is_some() && !is_tried(pod))
     }
 
     /// How the server of this ordinal ended, where it neither runs again nor is on its way out.

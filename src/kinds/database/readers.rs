@@ -6,11 +6,10 @@ use super::names;
 use super::network::{self, ROLE};
 use super::plan::Plan;
 use super::scene::Scene;
+use super::standing;
 use super::words::Phase;
 use crate::kinds::apply::apply;
-use crate::kinds::intervention::{Evidence, Intervention};
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
-use crate::kinds::reason::Reason;
 use json_patch::{AddOperation, PatchOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::core::v1::Pod;
@@ -26,11 +25,9 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 /// Who writes is led after a primary that has moved, where a question keeps that from being done with all else.
 fn writers(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
     let (object, slot) = (&scene.look.seen.object, &scene.look.children.primary);
-    let fought_over = |question: &Intervention| {
-        let is_it = |seen: &Evidence| seen.kind == ChildKind::Service.name() && seen.name == names::own(&object.name_any());
-        question.reason == Reason::DriftFought && question.evidence.iter().any(is_it)
-    };
-    scene.question.filter(|asked| !fought_over(asked) && scene.phase() == Phase::HumanIntervention)?;
+    if scene.question.is_none() || standing::writers_are_fought_over(scene) || scene.phase() != Phase::HumanIntervention {
+        return None;
+    }
     // A pod that readers come to was not made anew yet, and takes no writes.
     let takes_writes = |ordinal: &u32| scene.members.is_ready(*ordinal) && !scene.members.pod(*ordinal).is_some_and(Members::is_labelled);
     let primary = scene.members.primary().filter(takes_writes)?;

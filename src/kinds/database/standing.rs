@@ -2,13 +2,17 @@
 
 use super::last_words::Word as Refusal;
 use super::members::Members;
+use super::names::Work;
 use super::scene::Scene;
 use super::secrets::Loss;
 use super::siblings::remembered;
 use super::{Database, names, network, readers};
 use crate::kinds::children::Slot;
+use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
+use crate::kinds::order::ChildKind;
 use crate::kinds::pods::trouble;
+use crate::kinds::reason::Reason;
 use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
 
@@ -27,6 +31,11 @@ pub fn was_made(look: &Look<'_, Database>) -> bool {
 /// Is the object being removed?
 pub fn is_going(scene: &Scene<'_>) -> bool {
     scene.look.seen.object.meta().deletion_timestamp.is_some()
+}
+
+/// Has the last dump no place to be written to: is the claim of dumps somebody else's?
+pub fn has_no_place(look: &Look<'_, Database>, work: Work) -> bool {
+    work == Work::Snapshot && matches!(look.children.backups, Slot::Foreign { .. })
 }
 
 /// What was lost of the passwords, where there is a server that knows some and nobody has allowed new ones.
@@ -56,13 +65,21 @@ pub fn is_midway(scene: &Scene<'_>) -> bool {
     let Some(told) = scene.members.told() else { return false };
     let name = scene.look.seen.object.name_any();
     let led = scene.look.children.primary.ours().and_then(|service| network::leads_to(service));
-    let serves = |heir: u32| led.is_none_or(|pod| *pod == names::pod(&name, heir));
+    let fought_over = writers_are_fought_over(scene);
+    let serves = |heir: u32| fought_over || led.is_none_or(|pod| *pod == names::pod(&name, heir));
     let heir = told.primary.filter(|heir| !serves(*heir) || scene.members.pod(*heir).is_some_and(Members::is_labelled));
     let turn = heir.or(told.fenced.filter(|_| told.primary.is_none()));
     // One that waits to be named, or for its crash to be told, is part of the move.
     let waits = |ordinal: u32| matches!(scene.members.ended(ordinal), Some((Refusal::Fenced | Refusal::Unclean, _)));
     let stuck = |ordinal: u32| !waits(ordinal) && scene.members.pod(ordinal).is_some_and(|pod| trouble(pod).is_some());
     turn.is_some_and(|ordinal| !stuck(ordinal))
+}
+
+/// Is it asked who leads writers elsewhere again and again? Until that is answered they are left where they are.
+pub fn writers_are_fought_over(scene: &Scene<'_>) -> bool {
+    let name = names::own(&scene.look.seen.object.name_any());
+    let is_it = |seen: &Evidence| seen.kind == ChildKind::Service.name() && seen.name == name;
+    scene.question.is_some_and(|question| question.reason == Reason::DriftFought && question.evidence.iter().any(is_it))
 }
 
 /// Is there a reader who is not led to a server that serves readers?

@@ -162,6 +162,9 @@ fn probe(look: &Look<'_, Database>, scene: &Scene<'_>) -> Vec<Evidence> {
     majors.into_iter().chain(job(look, Phase::Probing)).collect()
 }
 
+/// What is said of a claim of dumps that is a stranger's.
+const TAKEN: &str = "it is not this object's: no dump is written into it; rename or delete it, then answer retry";
+
 /// What the Job of a phase says.
 fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
     let Some(task) = work::task(look, phase) else { return Vec::new() };
@@ -175,6 +178,12 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
         Progress::Running if waiting(look, &task.rendered.child.name) => return Vec::new(),
         Progress::Running if task.work.is_long() => "it goes on; once it has ended well, this question closes".to_owned(),
         Progress::Running => "it has not ended".to_owned(),
+        Progress::Missing | Progress::Another(_) if standing::has_no_place(look, task.work) => {
+            return vec![quote("PersistentVolumeClaim", &names::backups(&look.seen.object.name_any()), TAKEN)];
+        }
+        Progress::Another(job) if said::failure(job).is_some() => {
+            said::last_line(&look.children.job_pods, job, false).or_else(|| said::failure(job)).unwrap_or_default()
+        }
         Progress::Missing | Progress::Another(_) => "it was not made".to_owned(),
     };
     vec![quote("Job", &task.rendered.child.name, &words)]

@@ -185,7 +185,7 @@ words! {
         ResetPasswords,
         /// Move the primary to a pod that stays: a clean stop first, then the topology, then the address. While it waits for a pod, what differs of the children is mended.
         SwitchPrimary,
-        /// Restart one pod that is outdated, where every other is ready or outdated too: a broken one first, the primary last. Where none is, wait until every server has read its settings.
+        /// Restart one pod that is outdated, where every other is ready or outdated too, or it cannot run: a broken one first, the primary last. Where none is, wait until every server has read its settings.
         RestartNextPod,
         /// Remove the pods that wait on an error, so that they are tried afresh.
         DeleteWaitingPods,

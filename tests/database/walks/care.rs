@@ -236,12 +236,27 @@ fn no_last_dump_is_written_into_a_strangers_claim() {
         json!({ "metadata": { "name": "db-backups", "uid": "theirs" }, "spec": { "resources": { "requests": { "storage": "1Gi" } } } });
     life.cluster.things.insert((ChildKind::PersistentVolumeClaim, "db-backups".to_owned()), claim);
     life.edit(&json!({ "deletionPolicy": "Snapshot" }));
-    assert_eq!(life.delete(), path(&[Phase::SnapshottingBeforeDelete]));
+    assert_eq!(life.delete(), path(&[Phase::SnapshottingBeforeDelete, Phase::RemovalBlocked]));
     assert_eq!(life.cluster.get(ChildKind::Job, "db-snapshot"), None, "{:?}", life.cluster.done);
-    life.cluster.now += jiff::SignedDuration::from_mins(61);
-    life.settle();
-    assert_eq!(life.state(), Phase::RemovalBlocked.text());
+    let asked = life.status()["intervention"]["message"].to_string();
+    assert!(asked.contains("PersistentVolumeClaim db-backups says: it is not this object's: no dump is written into it"), "{asked}");
     life.cluster.things.remove(&(ChildKind::PersistentVolumeClaim, "db-backups".to_owned()));
     life.answer("retry");
     assert_eq!((life.cluster.object.is_none(), dumps(&life)), (true, 1), "{:?}: {:?}", life.path, life.cluster.done);
+}
+
+#[test]
+fn a_last_dump_that_failed_unseen_is_quoted() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.says.insert("dump.sh".to_owned(), (false, "NO_SPACE: the volume is full".to_owned()));
+    life.cluster.delete();
+    life.until(|life| dumps(life) == 1);
+    // Nobody looks for longer than a dump may take.
+    life.cluster.settles();
+    life.cluster.settles();
+    life.cluster.now += jiff::SignedDuration::from_mins(61);
+    life.settle();
+    assert_eq!((life.state(), dumps(&life)), (Phase::RemovalBlocked.text(), 1), "{:?}", life.cluster.done);
+    let asked = life.status()["intervention"]["message"].to_string();
+    assert!(asked.contains("NO_SPACE: the volume is full"), "{asked}");
 }

@@ -3,6 +3,7 @@
 use super::cluster::Trouble;
 use super::life::{Life, path};
 use super::promoted;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use pointsman::kinds::annotations::{PAUSED, PROTECTED};
 use pointsman::kinds::database::Phase;
@@ -313,11 +314,49 @@ fn a_fight_over_where_writers_are_led_is_asked_about() {
         life.cluster.now += jiff::SignedDuration::from_secs(30);
         life.after()
     };
-    let asked = (0..9).position(|_| led_astray(&mut life).last() == path(&[Phase::HumanIntervention]).last());
-    assert!(asked.is_some(), "{:?}", life.path);
-    assert_eq!(life.status()["reason"], "DriftFought");
-    led_astray(&mut life);
-    assert_eq!(led_and_named(&life), (json!("db-0"), "db-1".to_owned()), "it goes on fighting while it asks");
+    let fight = |life: &mut Life| {
+        let asked = (0..9).position(|_| led_astray(life).last() == path(&[Phase::HumanIntervention]).last());
+        assert!(asked.is_some(), "{:?}", life.path);
+        assert_eq!(life.status()["reason"], "DriftFought");
+        led_astray(life);
+        assert_eq!(led_and_named(life), (json!("db-0"), "db-1".to_owned()), "it goes on fighting while it asks");
+    };
+    fight(&mut life);
     let way = life.answer("retry");
     assert_eq!((way.last(), led_and_named(&life).0), (path(&[Phase::Ready]).last(), json!("db-1")), "{way:?}");
+    // Nothing moves meanwhile: it may be set aside.
+    fight(&mut life);
+    annotated(&mut life, PAUSED, Some("true"));
+    assert_eq!(life.after().last(), path(&[Phase::Paused]).last());
+    annotated(&mut life, PAUSED, None);
+    assert_eq!((life.after().last(), led_and_named(&life).0), (path(&[Phase::Ready]).last(), json!("db-1")));
+}
+
+#[test]
+fn a_planned_move_is_no_fight_however_much_was_mended_before() {
+    let mut life = promoted();
+    let (now, object) = (life.cluster.now, life.cluster.object.as_mut().expect("an object"));
+    let status = object.status.as_mut().expect("a status");
+    status.drift_times = (0..4).map(|_| Time(now)).collect();
+    let way = life.edit(&json!({ "replicas": 1 }));
+    assert_eq!(way.last(), path(&[Phase::Ready]).last(), "{way:?}: {:?} {}", life.cluster.done, life.status());
+    assert!(!way.contains(&Phase::HumanIntervention.text()), "{way:?}");
+    assert_eq!(led_and_named(&life), (json!("db-0"), "db-0".to_owned()));
+}
+
+#[test]
+fn a_server_that_ended_a_moment_ago_is_not_made_anew_beside_one_that_is_away() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    life.cluster.away.insert(1);
+    life.set(&json!({ "replicas": 2, "podTemplate": { "metadata": { "annotations": { "example.com/try": "1" } } } }));
+    life.until(|life| life.cluster.done.iter().any(|done| done.starts_with("delete Pod db-1")));
+    life.settle();
+    for state in [json!({ "terminated": { "exitCode": 137 } }), json!({ "waiting": { "reason": "ContainerCreating" } })] {
+        let pod = life.cluster.things.get_mut(&(ChildKind::Pod, "db-0".to_owned())).expect("a pod");
+        pod["status"]["conditions"] = json!([{ "type": "Ready", "status": "False" }]);
+        pod["status"]["containerStatuses"] =
+            json!([{ "name": "postgresql", "ready": false, "restartCount": 1, "image": "", "imageID": "", "state": state }]);
+        life.look();
+    }
+    assert!(!life.cluster.done.iter().any(|done| done.starts_with("delete Pod db-0")), "{:?}", life.cluster.done);
 }

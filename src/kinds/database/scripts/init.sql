@@ -3,6 +3,13 @@
 \set role `printf %s "$POINTSMAN_ROLE"`
 \set database `printf %s "$POINTSMAN_DATABASE"`
 \set verifier `cat /pointsman/internal/app-verifier`
+-- What a restore left unfinished let nobody in. It goes with the record of it: neither is it made into the application's
+-- database, nor does a later restore take that for its own.
+SELECT to_regclass('pointsman.restore') IS NOT NULL AS restoring \gset
+\if :restoring
+SELECT format('DROP DATABASE IF EXISTS %I WITH (FORCE)', source) FROM pointsman.restore WHERE NOT finished \gexec
+DELETE FROM pointsman.restore WHERE NOT finished;
+\endif
 SELECT format('CREATE ROLE %I LOGIN', :'role') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
 SELECT format('ALTER ROLE %I LOGIN PASSWORD %L', :'role', :'verifier') \gexec
 -- Closed until its rights are as they should be: a database cannot be made in a transaction.
