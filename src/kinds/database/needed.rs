@@ -76,7 +76,9 @@ fn settings(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let learned = scene.learned(target);
     let at_start = configuration::at_start(object, target, &learned);
     let at_start = (!children.has_map(&at_start.child.name)).then(|| creation(at_start));
-    let mut orders: Vec<Order> = missing_scripts(scene).into_iter().chain(at_start).collect();
+    // Servers that were made by another release have its scripts, and miss none.
+    let scripts = missing_scripts(scene).filter(|_| scene.look.older_rendering().is_none());
+    let mut orders: Vec<Order> = scripts.into_iter().chain(at_start).collect();
     let reloaded = configuration::reloaded(object, target, &learned);
     orders.extend(apply(&children.settings, reloaded, scene.look.yielded()));
     orders

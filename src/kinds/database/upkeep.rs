@@ -1,7 +1,7 @@
 //! What serves nobody at once: the schedule of backups and their volume, what a user has set of the Service, and what is
 //! left over of earlier settings.
 
-use super::needed::{growth, primary_service};
+use super::needed::{growth, missing_scripts, primary_service};
 use super::plan::Plan;
 use super::scene::Scene;
 use super::{configuration, jobs, names, scripts, standing};
@@ -20,7 +20,9 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let schedule = apply_or_remove(&children.schedule, schedule, scene.look.yielded());
     let room = children.backups.ours().and_then(|claim| growth(claim, &target.backup.storage.size));
     let (settings, _) = primary_service(scene, target);
-    schedule.into_iter().chain(room).chain(settings).chain(outlived(scene, target)).collect()
+    // The next Job runs as this release has it.
+    let scripts = missing_scripts(scene).filter(|_| scene.look.older_rendering().is_some());
+    scripts.into_iter().chain(schedule).chain(room).chain(settings).chain(outlived(scene, target)).collect()
 }
 
 /// ConfigMaps that are named by their digest, and that nobody mounts any more: once every pod is as wanted.
