@@ -165,7 +165,11 @@ fn is_fought_over(scene: &Scene<'_>) -> bool {
 
 /// How far the Job of the state is, where anything can be said of it.
 fn job(scene: &Scene<'_>) -> Option<Event> {
-    let task = work::task(scene.look, scene.phase())?;
+    let Some(task) = work::task(scene.look, scene.phase()) else {
+        // It is no longer asked for.
+        let given_up = scene.phase() == Phase::Restoring && scene.look.target.as_ref().is_some_and(|target| target.restore_from.is_none());
+        return given_up.then_some(Event::JobDone);
+    };
     // What was answered before need not be asked.
     if task.work == Work::Probe && !is_unprobed(scene) {
         return Some(Event::JobDone);

@@ -11,11 +11,11 @@ use super::words::Effect;
 use super::work::{self, Progress, Task};
 use super::{Database, ending, needed, readers, reload, said, standing, upkeep};
 use crate::kinds::Observation;
-use crate::kinds::apply::{creation, removal};
+use crate::kinds::apply::{creation, removal, removal_with};
 use crate::kinds::children::Slot;
 use crate::kinds::finalizer;
 use crate::kinds::look::Look;
-use crate::kinds::order::Order;
+use crate::kinds::order::{Cascade, Order};
 use crate::kinds::pods::trouble;
 use crate::kinds::rendered::Rendered;
 use jiff::SignedDuration;
@@ -68,12 +68,23 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
             return orders.into_iter().chain(scene.look.target.as_ref().and_then(|target| needed::dumps(scene, target))).collect();
         }
     }
+    // A restore that is no longer asked for would write on into what is made now: it and its pods are gone first.
+    if let Some(restore) = given_up(scene).filter(|_| task.work == Work::Init) {
+        let stays = restore.metadata.deletion_timestamp.is_none();
+        return orders.into_iter().chain(stays.then(|| removal_with(restore, Cascade::Foreground)).flatten()).collect();
+    }
     orders.extend(needed::missing_scripts(scene));
     let same =
         |job: &&Arc<Job>| job.labels().get(COMPONENT).map(String::as_str) == task.rendered.object["metadata"]["labels"][COMPONENT].as_str();
     orders.extend(scene.look.children.earlier.iter().filter(same).filter_map(|job| removal(job.as_ref())));
     orders.extend(started(task));
     orders
+}
+
+/// The Job of a restore that has not ended.
+fn given_up<'a>(scene: &Scene<'a>) -> Option<&'a Job> {
+    let restore = scene.look.children.job(Work::Restore)?.slot.ours()?;
+    (!said::is_complete(restore) && said::failure(restore).is_none()).then_some(restore)
 }
 
 /// The pod whose turn it is to be made anew; where none has to be, what makes the servers read the settings that are reloaded,

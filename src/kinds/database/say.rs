@@ -7,7 +7,7 @@ use super::parts::DeletionPolicy;
 use super::scene::Scene;
 use super::words::Phase;
 use super::work::{self, Progress};
-use super::{Database, ending, learning, names, trouble, version};
+use super::{Database, ending, learning, names, standing, trouble, version};
 use crate::kinds::children::Slot;
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
@@ -69,6 +69,10 @@ fn backups(look: &Look<'_, Database>, status: &DatabaseStatus) -> (bool, &'stati
         let words = format!("{} has no volume, and no StorageClass is called {class}: no dump can be kept", claim.name_any());
         return (false, "NoStorageClass", words);
     }
+    if let Some(claim) = claim.filter(|claim| claim.metadata.deletion_timestamp.is_some() && !standing::is_going(&Scene::of(look))) {
+        let goes = "is being deleted and goes, with its dumps, once no pod mounts it: no dump is made until then; copy them now";
+        return (false, "ClaimGoes", format!("{} {goes}", claim.name_any()));
+    }
     let Some(schedule) = backup.schedule.as_ref().filter(|_| !backup.suspend) else {
         return (true, "NoSchedule", "no backup is made on a schedule".to_owned());
     };
@@ -127,15 +131,18 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
     }
 }
 
-/// Where there is no dump although the policy asks for one: since nothing was there to be dumped.
+/// Why there is no dump although the policy asks for one.
 fn undumped(scene: &Scene<'_>) -> &'static str {
-    let wanted = scene.more.last_word.is_none() && ending::policy(scene) == DeletionPolicy::Snapshot;
+    let wanted = ending::policy(scene) == DeletionPolicy::Snapshot && scene.more.snapshot.is_none();
+    // What was said closes the question in this very step.
+    if wanted && (scene.question.is_some() || scene.more.last_word.is_some()) {
+        return "without a last dump, as was answered; ";
+    }
     let just_taken = || match work::task(scene.look, Phase::SnapshottingBeforeDelete)?.progress {
         Progress::Done(line) => Some(matches!(outcome::of(scene.look, Work::Snapshot, &line), Ok(Outcome::Taken(_)))),
         Progress::Missing | Progress::Another(_) | Progress::Running | Progress::Failed(_) => None,
     };
-    let missed = wanted && scene.more.snapshot.is_none() && just_taken() != Some(true);
-    if missed { "there was no database to dump; " } else { "" }
+    if wanted && just_taken() != Some(true) { "there was no database to dump; " } else { "" }
 }
 
 /// The claims of the object, those too that a namespace has taken already.

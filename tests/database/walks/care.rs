@@ -4,7 +4,7 @@ use super::life::{Life, path};
 use super::mended::annotated;
 use super::promoted;
 use kube::ResourceExt;
-use pointsman::kinds::annotations::{PAUSED, PROTECTED};
+use pointsman::kinds::annotations::{ANSWER, PAUSED, PROTECTED};
 use pointsman::kinds::database::Phase;
 use pointsman::kinds::order::ChildKind;
 use pointsman::machine::Word;
@@ -259,4 +259,18 @@ fn a_last_dump_that_failed_unseen_is_quoted() {
     assert_eq!((life.state(), dumps(&life)), (Phase::RemovalBlocked.text(), 1), "{:?}", life.cluster.done);
     let asked = life.status()["intervention"]["message"].to_string();
     assert!(asked.contains("NO_SPACE: the volume is full"), "{asked}");
+}
+
+#[test]
+fn that_a_person_has_left_the_last_dump_out_is_what_is_told() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.says.insert("dump.sh".to_owned(), (false, "NO_SPACE: the volume is full".to_owned()));
+    assert_eq!(life.delete().last(), path(&[Phase::RemovalBlocked]).last());
+    let answer = format!("skip-snapshot-{}", life.status()["intervention"]["id"].as_str().expect("an open question"));
+    annotated(&mut life, ANSWER, Some(&answer));
+    for _ in 0..2 {
+        life.look();
+        let told = life.status()["conditions"].to_string();
+        assert!(told.contains("without a last dump, as was answered; removing the servers"), "{told}");
+    }
 }

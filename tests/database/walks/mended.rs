@@ -333,6 +333,26 @@ fn a_fight_over_where_writers_are_led_is_asked_about() {
 }
 
 #[test]
+fn a_restore_that_is_no_longer_asked_for_ends_and_a_database_is_made() {
+    let mut life = Life::unborn(&json!({ "restoreFrom": { "claimName": "old-backups" } }));
+    life.cluster.troubles.insert(Trouble::MuchData);
+    life.until(|life| life.cluster.get(ChildKind::Pod, "db-restore-x").is_some());
+    life.set(&json!({}));
+    assert_eq!(life.after(), path(&[Phase::Initializing, Phase::Provisioning, Phase::Ready]), "{:?}", life.cluster.done);
+    let at = |what: &str| life.cluster.done.iter().position(|done| done.starts_with(what)).expect(what);
+    assert!(at("delete Job db-restore") < at("create Job db-init"), "{:?}", life.cluster.done);
+}
+
+#[test]
+fn a_claim_of_dumps_that_is_being_deleted_is_told() {
+    let mut life = Life::of(&json!({ "backup": { "schedule": "0 2 * * *" } }));
+    let claim = life.cluster.things.get_mut(&(ChildKind::PersistentVolumeClaim, "db-backups".to_owned())).expect("a claim");
+    claim["metadata"]["deletionTimestamp"] = json!("2027-01-15T08:00:00Z");
+    life.settle();
+    assert_eq!(life.condition("BackupsHealthy"), ("False".to_owned(), "ClaimGoes".to_owned()));
+}
+
+#[test]
 fn a_planned_move_is_no_fight_however_much_was_mended_before() {
     let mut life = promoted();
     let (now, object) = (life.cluster.now, life.cluster.object.as_mut().expect("an object"));
