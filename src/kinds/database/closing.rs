@@ -38,8 +38,8 @@ fn all_ready(scene: &Scene<'_>) -> bool {
     scene.look.known.applied.as_ref().is_some_and(|ordered| scene.settled() >= ordered.replicas) && scene.primary_is_as_wanted()
 }
 
-/// Has the Job of a phase that was left ended well meanwhile?
-fn ended_well(scene: &Scene<'_>, phase: Phase) -> bool {
+/// Has the Job of a phase that was left ended well?
+pub fn ended_well(scene: &Scene<'_>, phase: Phase) -> bool {
     let task = work::task(scene.look, phase);
     task.is_some_and(|task| matches!(&task.progress, Progress::Done(line) if outcome::of(scene.look, task.work, line).is_ok()))
 }

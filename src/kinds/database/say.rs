@@ -1,13 +1,11 @@
 //! What is said of a Database, phase by phase.
 
 use super::more::DatabaseStatus;
-use super::names::Work;
-use super::outcome::{self, Outcome};
 use super::parts::DeletionPolicy;
 use super::scene::Scene;
 use super::words::Phase;
 use super::work::{self, Progress};
-use super::{Database, ending, learning, names, standing, trouble, version};
+use super::{Database, closing, ending, learning, names, standing, trouble, version};
 use crate::kinds::children::Slot;
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
@@ -138,11 +136,7 @@ fn undumped(scene: &Scene<'_>) -> &'static str {
     if wanted && (scene.question.is_some() || scene.more.last_word.is_some()) {
         return "without a last dump, as was answered; ";
     }
-    let just_taken = || match work::task(scene.look, Phase::SnapshottingBeforeDelete)?.progress {
-        Progress::Done(line) => Some(matches!(outcome::of(scene.look, Work::Snapshot, &line), Ok(Outcome::Taken(_)))),
-        Progress::Missing | Progress::Another(_) | Progress::Running | Progress::Failed(_) => None,
-    };
-    if wanted && just_taken() != Some(true) { "there was no database to dump; " } else { "" }
+    if wanted && !closing::ended_well(scene, Phase::SnapshottingBeforeDelete) { "there was no database to dump; " } else { "" }
 }
 
 /// The claims of the object, those too that a namespace has taken already.

@@ -3,7 +3,6 @@
 use super::life::{Life, path};
 use super::mended::annotated;
 use super::promoted;
-use kube::ResourceExt;
 use pointsman::kinds::annotations::{ANSWER, PAUSED, PROTECTED};
 use pointsman::kinds::database::Phase;
 use pointsman::kinds::order::ChildKind;
@@ -33,10 +32,10 @@ fn dumps(life: &Life) -> usize {
 #[test]
 fn after_a_protection_another_dump_is_taken() {
     let mut life = dumped();
-    life.cluster.object.as_mut().expect("an object").annotations_mut().insert(PROTECTED.to_owned(), "true".to_owned());
+    annotated(&mut life, PROTECTED, Some("true"));
     assert_eq!(life.after(), path(&[Phase::RemovalBlocked]));
     assert_eq!(life.status()["snapshot"], Value::Null, "what was written since is in no dump");
-    life.cluster.object.as_mut().expect("an object").annotations_mut().remove(PROTECTED);
+    annotated(&mut life, PROTECTED, None);
     assert_eq!(life.answer("retry"), path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]));
     assert_eq!(dumps(&life), 1, "{:?}", life.cluster.done);
 }
@@ -55,7 +54,7 @@ fn protection_holds_against_an_answer_too() {
     let mut life = Life::of(&json!({}));
     life.cluster.says.insert("dump.sh".to_owned(), (false, "NO_SPACE: the volume is full".to_owned()));
     life.delete();
-    life.cluster.object.as_mut().expect("an object").annotations_mut().insert(PROTECTED.to_owned(), "true".to_owned());
+    annotated(&mut life, PROTECTED, Some("true"));
     assert_eq!(life.answer("skip-snapshot"), Vec::<String>::new());
     assert!(life.cluster.done.iter().all(|done| !done.starts_with("delete")), "{:?}", life.cluster.done);
 }
@@ -168,7 +167,7 @@ fn half_made() -> Life {
 fn made_unseen() -> Life {
     let mut life = Life::unborn(&json!({}));
     life.until(|life| life.state() == Phase::Initializing.text());
-    life.cluster.object.as_mut().expect("an object").annotations_mut().insert(PAUSED.to_owned(), "true".to_owned());
+    annotated(&mut life, PAUSED, Some("true"));
     life.settle();
     assert_eq!((life.state(), &life.status()["initialized"]), (Phase::Paused.text(), &Value::Null));
     life
@@ -203,7 +202,7 @@ fn a_policy_that_came_to_want_a_dump_while_nothing_was_made_gets_a_place_for_it(
     let mut life = Life::of(&json!({ "deletionPolicy": "Delete" }));
     let claims = |life: &Life| life.cluster.names(ChildKind::PersistentVolumeClaim);
     assert_eq!(claims(&life), ["data-db-0"]);
-    life.cluster.object.as_mut().expect("an object").annotations_mut().insert(PAUSED.to_owned(), "true".to_owned());
+    annotated(&mut life, PAUSED, Some("true"));
     life.settle();
     life.edit(&json!({ "deletionPolicy": "Snapshot" }));
     life.delete();
