@@ -49,8 +49,9 @@ fn held_by<K: Served>(review: &Review<'_, K>, stays: bool) -> Option<String> {
         return Some(format!("held while paused; to resume: kubectl annotate {}/{name} -n {namespace} {PAUSED}-", K::SHORT));
     }
     review.asked().filter(|_| stays).map(|question| {
-        let ends = format!("{}, or answer {}", question.remedy(), question.legal());
-        format!("held while {} asks, since a count alone closes no question. {ends}", question.reason.word())
+        let about = question.reason.about();
+        let why = if about.heeds_spec() { "a count alone closes no question" } else { "no spec brings back what was lost" };
+        format!("held while {} asks, since {why}. {}, or answer {}", question.reason.word(), question.remedy(), question.legal())
     })
 }
 

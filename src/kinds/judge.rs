@@ -119,7 +119,8 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, found: &mut Findings<'_, K>) {
             since.0
         );
         let busy = edits(review).into_iter().map(|edit| Violation::busy(edit.row.field, edit.from, edit.to, &why));
-        return found.violations.extend(busy);
+        found.violations.extend(busy);
+        return foreseen_of_deletion(review, found);
     }
     let known = review.old.map_or(Known::NOTHING, |_| Known::of(review.new, review.settings).on(review.ground.clone()));
     let phase = review.old.map_or(K::START, claimed::<K>);
@@ -135,11 +136,22 @@ fn spec_judged<K: Served>(review: &Review<'_, K>, found: &mut Findings<'_, K>) {
     let unclaimed = edits(review).into_iter().filter(|edit| busy(&edit.row.raises));
     found.violations.extend(unclaimed.map(|edit| Violation::busy(edit.row.field, edit.from, edit.to, &why)));
     found.raised.extend(raised);
-    if edited && review.asked().is_some_and(|question| question.about != about(&spec)) {
+    if edited && review.asked().is_some_and(|question| question.reason.about().heeds_spec() && question.about != about(&spec)) {
         found.raised.insert(K::RENEWAL);
     }
     let line = foreseen(review, phase, &found.raised, found.given.as_ref(), &known, &plan);
     found.warnings.extend(line);
+}
+
+/// What an answer, or a pause, leads to where the object is being deleted: nothing of its spec counts any more.
+fn foreseen_of_deletion<K: Served>(review: &Review<'_, K>, found: &mut Findings<'_, K>) {
+    let title = review.title();
+    if found.raised.contains(&K::PAUSE) {
+        found.warnings.push(format!("{title}: is being deleted, and a pause does not hold that; {PAUSED} does nothing"));
+    }
+    if let Some((answer, offer)) = found.given.as_ref().filter(|(_, offer)| offer.risk > Risk::None || review.dry_run) {
+        found.warnings.push(format!("{title}: {answer} {}", offer.effect));
+    }
 }
 
 /// What keeps an edit from being made now: since when, and when that gives up.

@@ -2,7 +2,7 @@
 
 use super::annotations::{REFRESH, annotation};
 use super::image::is_reference;
-use super::intervention::{Intervention, id};
+use super::intervention::{Intervention, about, id};
 use super::status::Status;
 use super::{Kind, Settings, Violation};
 use crate::machine::Role;
@@ -82,4 +82,9 @@ pub fn question<K: Kind>(object: &K::Object) -> Option<&Intervention> {
             && question.generation <= meta.generation.unwrap_or_default()
     };
     status.intervention.as_ref().filter(own)
+}
+
+/// Is there a spec that is newer than the question, and another one, its count aside?
+pub fn renewed<K: Kind>(question: &Intervention, object: &K::Object) -> bool {
+    object.meta().generation.unwrap_or_default() > question.generation && question.about != about(&K::Spec::from(object))
 }

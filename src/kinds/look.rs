@@ -127,6 +127,12 @@ impl<'a, K: Compared> Look<'a, K> {
         self.wanted.as_ref().is_ok_and(|wanted| K::is_refused(&self.known, wanted))
     }
 
+    /// Is something that the spec asks for not worked towards yet, since it is to be found out first what that takes?
+    pub fn waits(&self) -> bool {
+        let plans = self.wanted.as_ref().ok().zip(self.target.as_ref());
+        plans.is_some_and(|(wanted, target)| !K::is_alike(wanted, target)) && !self.refused()
+    }
+
     /// Is there anything to go back to?
     pub fn can_roll_back(&self) -> bool {
         let good = self.known.last_good.as_ref();
@@ -213,7 +219,7 @@ impl<'a, K: Compared> Look<'a, K> {
             }
             About::Pods => self.settled || self.as_ordered().is_some_and(|ordered| ordered.settled),
             About::Protection => !is_set(&self.seen.object, PROTECTED),
-            About::Fields | About::Work | About::Data => false,
+            About::Fields | About::Work | About::Loss | About::Data => false,
         }
     }
 }

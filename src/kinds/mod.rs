@@ -7,6 +7,7 @@
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod about;
 pub mod annotations;
 pub mod apply;
 pub mod carrier;
@@ -59,7 +60,7 @@ use crate::machine::{Machine, Step};
 pub use decide::{Decision, decide, preview};
 use entropy::Entropy;
 use jiff::Timestamp;
-pub use known::{Known, claimed, plan, question};
+pub use known::{Known, claimed, plan, question, renewed};
 use kube::Resource;
 use kube::core::object::HasStatus;
 use news::News;

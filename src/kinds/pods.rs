@@ -42,7 +42,14 @@ pub fn trouble(pod: &Pod) -> Option<Trouble> {
         return Some(Trouble { what: "no node takes it (Unschedulable)".into(), words });
     }
     let containers = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
-    containers.filter(|container| !container.ready).find_map(container_trouble)
+    let once = pod.spec.as_ref().is_some_and(|spec| spec.restart_policy.as_deref() == Some("Never"));
+    containers.filter(|container| !container.ready && !(once && has_ended_well(container))).find_map(container_trouble)
+}
+
+/// Has it done what it had to do? Its pod says so a moment later.
+fn has_ended_well(container: &ContainerStatus) -> bool {
+    let end = container.state.as_ref().and_then(|state| state.terminated.as_ref());
+    end.is_some_and(|end| end.exit_code == 0)
 }
 
 /// Did it end by itself, or was it ended? Its place is taken by another.
@@ -116,6 +123,18 @@ fn ended(container: &ContainerStatus, said: &str) -> Option<Trouble> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_container_that_ends_well_is_trouble_where_it_is_to_run_on() {
+        let ended = json!([{ "name": "job", "ready": false, "restartCount": 0, "image": "", "imageID": "",
+            "state": { "terminated": { "exitCode": 0, "reason": "Completed" } } }]);
+        let pod = |policy: &str| -> Pod {
+            let pod = json!({ "spec": { "containers": [], "restartPolicy": policy }, "status": { "containerStatuses": ended } });
+            serde_json::from_value(pod).expect("a pod")
+        };
+        assert!(trouble(&pod("Never")).is_none());
+        assert_eq!(trouble(&pod("Always")).expect("trouble").what, "its container ends with exit code 0 (Completed)");
+    }
 
     #[test]
     fn a_pod_that_runs_and_is_never_ready_says_so_itself() {

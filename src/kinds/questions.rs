@@ -51,7 +51,7 @@ pub fn question<K: Asks>(look: &Look<'_, K>, step: &Step<K>, number: i64) -> Int
 fn message<K: Asks>(look: &Look<'_, K>, reason: Reason, evidence: &[Evidence]) -> String {
     let because = match reason.about() {
         About::Spec => violations(look).iter().map(|fault| format!("{}: {}", fault.field, fault.text)).collect::<Vec<_>>().join("; "),
-        About::Names | About::Fields | About::Pods | About::Protection | About::Work | About::Data => evidence
+        About::Names | About::Fields | About::Pods | About::Protection | About::Work | About::Loss | About::Data => evidence
             .first()
             .map_or_else(|| "no object says why".to_owned(), |first| format!("{} {} says: {}", first.kind, first.name, first.words)),
     };
@@ -87,7 +87,7 @@ fn evidence<K: Asks>(look: &Look<'_, K>, reason: Reason) -> Vec<Evidence> {
             look.conflicts().map(whose).chain(impossible).collect()
         }
         About::Fields => fought(look),
-        About::Pods | About::Protection | About::Work | About::Data => K::evidence(look, reason),
+        About::Pods | About::Protection | About::Work | About::Loss | About::Data => K::evidence(look, reason),
     }
 }
 
@@ -114,7 +114,7 @@ fn fought<K: Compared>(look: &Look<'_, K>) -> Vec<Evidence> {
 
 /// Words of an object, as evidence.
 pub fn quote(kind: &str, name: &str, words: &str) -> Evidence {
-    Evidence { kind: kind.to_owned(), name: name.to_owned(), words: words.chars().take(WORDS).collect() }
+    Evidence { kind: kind.to_owned(), name: name.to_owned(), words: words.trim().chars().take(WORDS).collect() }
 }
 
 /// What the answers are about: the very objects that stand in the way, the very fields that are fought over.
@@ -129,7 +129,7 @@ fn subjects<K: Compared>(look: &Look<'_, K>, reason: Reason) -> Vec<Subject> {
     match reason.about() {
         About::Names => look.conflicts().map(object).collect(),
         About::Fields => apply::fields(&look.seen.object.name_any(), &look.missing, &look.children).into_iter().take(SUBJECTS).collect(),
-        About::Spec | About::Pods | About::Protection | About::Work | About::Data => Vec::new(),
+        About::Spec | About::Pods | About::Protection | About::Work | About::Loss | About::Data => Vec::new(),
     }
 }
 

@@ -1,27 +1,9 @@
 //! Every reason to stop and ask, with its words and its answers: the table of questions.
 
+pub use super::about::About;
 pub use super::verb::{Risk, Verb, event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// What a question is about: where its evidence is found, and what ends it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum About {
-    /// The spec: it ends when that is valid.
-    Spec,
-    /// Names that others hold: it ends when they are free.
-    Names,
-    /// Fields that others write: it does not end by itself.
-    Fields,
-    /// Pods that are not ready: it ends when they are.
-    Pods,
-    /// Protection: it ends when that is taken off.
-    Protection,
-    /// A Job that takes as long as there is data: it ends when that ends well after all.
-    Work,
-    /// Something of the kind's own: it does not end by itself.
-    Data,
-}
 
 /// One reason: its words, and its answers, the safe one first.
 struct Row {
@@ -109,7 +91,7 @@ reasons! {
     ProbeFailed {
         about: About::Data,
         answers: &[Verb::Retry],
-        says: "the image cannot serve this data",
+        says: "what the spec asks of the image cannot be had",
         meaning: "The wanted image could not be asked what it is, or is of another major version than the data, or lacks what the spec asks for",
         remedy: "Change the image, or what spec.parameters or spec.extensions ask of it",
         not_done: "no pod was touched; what ran before still runs",
@@ -134,7 +116,7 @@ reasons! {
     }
     /// The Secret of the passwords is gone or was edited.
     CredentialsLost {
-        about: About::Data,
+        about: About::Loss,
         answers: &[Verb::Retry, Verb::ResetPasswords],
         says: "the passwords are not what was made",
         meaning: "A Secret with passwords is gone, or was edited by hand",
@@ -143,7 +125,7 @@ reasons! {
     }
     /// The volume of the primary is gone.
     PrimaryVolumeLost {
-        about: About::Data,
+        about: About::Loss,
         answers: &[Verb::Retry],
         says: "the volume of the primary is gone",
         meaning: "The claim of the primary was deleted, or another one stands under its name: it would be empty",
@@ -152,7 +134,7 @@ reasons! {
     }
     /// A volume of a replica holds writes that the primary lacks.
     ReplicaDiverged {
-        about: About::Data,
+        about: About::Loss,
         answers: &[Verb::Retry],
         says: "a replica holds writes that the primary lacks",
         meaning: "The volume of a replica has a history of its own, with writes that the primary does not have",
@@ -161,7 +143,7 @@ reasons! {
     }
     /// The node of a server answers nobody.
     NodeLost {
-        about: About::Data,
+        about: About::Loss,
         answers: &[Verb::Retry],
         says: "a node answers nobody",
         meaning: "The node of the primary answers nobody, so nobody knows whether its server still runs",
@@ -184,7 +166,7 @@ reasons! {
         says: "the last dump was not taken",
         meaning: "The Job that takes the last dump before the deletion has failed, or took too long",
         remedy: "Mend what the Job says",
-        not_done: "nothing was removed; the servers still serve",
+        not_done: "nothing was removed; a server that served still does",
     }
     /// Children do not go.
     RemovalStuck {
@@ -202,7 +184,7 @@ reasons! {
         says: "the object is protected",
         meaning: "The object was deleted although it is annotated to be protected",
         remedy: "Take the protection off to let it go",
-        not_done: "nothing was removed; the servers still serve",
+        not_done: "nothing was removed; a server that served still does",
     }
 }
 
@@ -226,18 +208,6 @@ impl Reason {
     /// What happened.
     pub fn meaning(self) -> &'static str {
         self.row().meaning
-    }
-    /// When the question closes by itself.
-    pub fn closes(self) -> &'static str {
-        match self.about() {
-            About::Spec => "when the spec obeys the rules",
-            About::Names => "when no such object is left",
-            About::Fields => "at no time: who fights is not seen, and may come back",
-            About::Pods => "when every pod that was ordered is ready; a count that was changed meanwhile follows then",
-            About::Protection => "when the protection is taken off",
-            About::Work => "when its Job, which goes on, ends well after all",
-            About::Data => "at no time",
-        }
     }
     /// What a person can do about it, besides answering.
     pub fn remedy(self) -> &'static str {

@@ -44,7 +44,10 @@ pub struct Told {
 /// Writes message, `waitingFor` and conditions for an object that is now in `phase`.
 pub fn report<K: Tells>(status: &mut Status<K::Spec>, look: &Look<'_, K>, phase: K::Phase) {
     let Told { message, waiting_for } = match status.intervention.as_ref().filter(|_| K::role(phase) == Role::Asks) {
-        Some(question) => Told { message: asking(question, look), waiting_for: vec![person("an answer, or another spec")] },
+        Some(question) => Told {
+            message: asking(question, look),
+            waiting_for: vec![person(if heeds_spec(question, look) { "an answer, or another spec" } else { "an answer" })],
+        },
         None if is_paused::<K>(phase) => Told {
             message: typed::<K>("paused; to resume:", &look.seen.object, "annotate", &format!("{PAUSED}-")),
             waiting_for: vec![person(&format!("the annotation {PAUSED} to be taken off"))],
@@ -88,9 +91,7 @@ fn asking<K: Compared>(question: &Intervention, look: &Look<'_, K>) -> String {
     let answers = format!("annotate {ANSWER}={}", question.legal().replace(", ", " or "));
     let taken = look.conflicts().next().filter(|_| question.reason == Reason::ChildConflict);
     let Some(Conflict { child, .. }) = taken else {
-        // Of an object that is being deleted no edit is taken.
-        let edit = look.seen.object.meta().deletion_timestamp.is_none();
-        let edit = edit.then(|| format!("{reason}: see status.intervention; change the spec, or {answers}"));
+        let edit = heeds_spec(question, look).then(|| format!("{reason}: see status.intervention; change the spec, or {answers}"));
         return first_that_fits(edit.into_iter().chain([format!("{reason}: see status.intervention; {answers}")]));
     };
     let taken = format!("{reason}: {} {} is not ours", child.kind.name(), child.name);
@@ -103,6 +104,11 @@ fn asking<K: Compared>(question: &Intervention, look: &Look<'_, K>) -> String {
     };
     let others = others.iter().map(|end| (*end).to_owned());
     first_that_fits(adopt.into_iter().chain(others).map(|end| taken.clone() + &end))
+}
+
+/// Can another spec close the question? Of an object that is being deleted none is taken.
+fn heeds_spec<K: Compared>(question: &Intervention, look: &Look<'_, K>) -> bool {
+    question.reason.about().heeds_spec() && look.seen.object.meta().deletion_timestamp.is_none()
 }
 
 /// The first text that fits; where none does, the last.
@@ -160,6 +166,7 @@ fn pause<K: Tells>(look: &Look<'_, K>, paused: bool) -> String {
 
 fn up_to_date<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::Phase) -> (&'static str, String) {
     let renderer = look.seen.settings.renderer;
+    let held = !look.changes.is_empty() || look.waits();
     let (reason, why) = if look.wanted.is_err() {
         ("SpecInvalid", "the spec is not valid, so nothing was made of it")
     } else if status.applied.is_none() {
@@ -168,10 +175,12 @@ fn up_to_date<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::
         ("Refused", "the API server refuses what was ordered")
     } else if status.refused.is_some() {
         ("RolledBack", "the spec asks for what was rolled back; it is tried again once it asks for something else")
-    } else if K::role(phase) == Role::Asks && !look.changes.is_empty() {
+    } else if K::role(phase) == Role::Asks && held {
         ("Held", "the spec is held until the open question is closed")
-    } else if is_paused::<K>(phase) && !look.changes.is_empty() {
+    } else if is_paused::<K>(phase) && held {
         ("Held", "the spec is held until the object is resumed")
+    } else if look.waits() {
+        ("NotOrdered", "what the spec asks of an image is ordered once that has told what it can do")
     } else if look.older_rendering().is_some() {
         let refresh = command::<K>(&look.seen.object, "annotate", &format!("{REFRESH}={renderer} --overwrite"));
         let stand =

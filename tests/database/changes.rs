@@ -18,7 +18,7 @@ fn ready() -> Before {
         "restoreFrom": { "claimName": "older-backups" }, "image": "docker.io/library/postgres:17.2",
     }));
     let data = vec![volume("50G", Some("standard")), volume("60G", Some("standard"))];
-    Before { applied: Some(good.clone()), good: Some(good), data, backups: Some(volume("50G", Some("standard"))) }
+    Before { applied: Some(good.clone()), good: Some(good), data, backups: Some(volume("50G", Some("standard"))), backups_are_bound: true }
 }
 
 /// The spec of `ready`, with some fields in place of its own.
@@ -36,6 +36,7 @@ fn wanted(fields: &Value) -> Value {
 fn cases() -> Vec<(&'static str, Value)> {
     let backup = |storage: Value| json!({ "backup": { "storage": storage } });
     vec![
+        ("backup-class-before-the-first-dump", backup(json!({ "storageClassName": "fast" }))),
         ("backup-class", backup(json!({ "storageClassName": "fast" }))),
         ("backup-size", backup(json!({ "size": "10Gi" }))),
         (
@@ -59,7 +60,8 @@ fn what_is_not_made_reads_as_in_the_golden_files() {
     let texts: Vec<(&str, String)> = cases()
         .into_iter()
         .map(|(name, fields_wanted)| {
-            let faults = unsupported(&ready(), &plan(&wanted(&fields_wanted)));
+            let before = if name.ends_with("before-the-first-dump") { before_the_first_dump() } else { ready() };
+            let faults = unsupported(&before, &plan(&wanted(&fields_wanted)));
             assert!(!faults.is_empty(), "{name} is made");
             fields.extend(faults.iter().map(|fault| fault.field.clone()));
             (name, said(&faults))
@@ -67,6 +69,11 @@ fn what_is_not_made_reads_as_in_the_golden_files() {
         .collect();
     golden::compare("database/unsupported", texts.iter().map(|(name, text)| (*name, text.as_str())));
     assert_eq!(fields, ROWS.iter().map(|row| row.field.to_owned()).collect(), "each row is driven");
+}
+
+/// The claim of the backups has got no volume.
+fn before_the_first_dump() -> Before {
+    Before { backups_are_bound: false, ..ready() }
 }
 
 #[test]
@@ -88,8 +95,7 @@ fn what_is_supported_is_not_refused() {
 
 #[test]
 fn before_the_first_ready_all_can_be_mended_but_what_volumes_fix() {
-    let Before { data, backups, .. } = ready();
-    let begun = Before { good: None, applied: Some(plan(&wanted(&json!({})))), data, backups };
+    let begun = Before { good: None, applied: Some(plan(&wanted(&json!({})))), ..ready() };
     let fields = json!({ "databaseName": "store", "port": 6432, "restoreFrom": null, "extensions": [], "image": "postgres:18" });
     assert_eq!(unsupported(&begun, &plan(&wanted(&fields))), []);
     let shrunk = unsupported(&begun, &plan(&wanted(&json!({ "storage": { "size": "55G" } }))));

@@ -6,6 +6,7 @@ mod cluster;
 mod deaths;
 mod foresight;
 mod life;
+mod losses;
 mod mended;
 mod moments;
 
@@ -41,8 +42,10 @@ fn servers_come_and_go_and_the_volumes_stay() {
 #[test]
 fn another_image_is_asked_and_restarts_the_primary_last() {
     let mut life = Life::of(&json!({ "replicas": 3, "image": "postgres:17.1" }));
-    let way = life.edit(&json!({ "replicas": 3, "image": "postgres:17.2" }));
-    assert_eq!(way, path(&[Phase::Probing, Phase::Restarting, Phase::Ready]));
+    life.set(&json!({ "replicas": 3, "image": "postgres:17.2" }));
+    life.until(|life| life.state() == "Probing");
+    assert_eq!(life.condition("UpToDate"), ("False".to_owned(), "NotOrdered".to_owned()));
+    assert_eq!(life.after(), path(&[Phase::Restarting, Phase::Ready]));
     let restarted: Vec<&String> = life.cluster.done.iter().filter(|done| done.starts_with("delete Pod db-")).collect();
     assert_eq!(restarted, ["delete Pod db-2", "delete Pod db-1", "delete Pod db-0"]);
     assert_eq!(life.status()["image"], "postgres:17.2");

@@ -78,7 +78,8 @@ pub fn states<K: Served>() -> String {
     page.extend([
         "## Questions".to_owned(),
         format!(
-            "A stopped operator asks. `kubectl describe` shows the question, its evidence and the commands that answer it; the annotation `{ANSWER}` carries the answer as `<verb>-<id>`. Another spec, its replica count aside, closes every question."
+            "A stopped operator asks. `kubectl describe` shows the question, its evidence and the commands that answer it; the annotation `{ANSWER}` carries the answer as `<verb>-<id>`. Another spec, its replica count aside, closes every question{}.",
+            if K::REASONS.iter().all(|reason| reason.about().heeds_spec()) { "" } else { " but those about something that was lost" }
         ),
     ]);
     page.extend(K::REASONS.iter().map(|reason| question(*reason)));
@@ -146,7 +147,7 @@ fn question(reason: Reason) -> String {
         "### {}\n\n{}. Closes by itself {}.\n\nNot done: {}.\n\n{}",
         reason.word(),
         reason.meaning(),
-        reason.closes(),
+        reason.about().closes(),
         reason.not_done(),
         answers.join("\n")
     )

@@ -29,7 +29,7 @@ impl Asks for Database {
             (_, Phase::Removing | Phase::Retaining) => Reason::RemovalStuck,
             (_, Phase::Provisioning) => Reason::ProvisioningStuck,
             (_, Phase::Degraded) if undone => Reason::DriftFought,
-            (_, Phase::Unavailable) if is_on_a_lost_node(look) => Reason::NodeLost,
+            (_, Phase::Unavailable) if Scene::of(look).primary_is_on_a_lost_node() => Reason::NodeLost,
             (_, Phase::Degraded | Phase::Unavailable) => Reason::PodsUnavailable,
             _ => Reason::RolloutStuck,
         }
@@ -38,11 +38,4 @@ impl Asks for Database {
     fn evidence(look: &Look<'_, Self>, reason: Reason) -> Vec<Evidence> {
         trouble::evidence(look, reason)
     }
-}
-
-/// Was the primary's pod told to go, and does nobody say that it has? Then its node answers nobody.
-fn is_on_a_lost_node(look: &Look<'_, Database>) -> bool {
-    let members = Scene::of(look).members;
-    let pod = members.primary().and_then(|primary| members.pod(primary));
-    pod.and_then(|pod| pod.metadata.deletion_timestamp.as_ref()).is_some_and(|end| look.seen.now > end.0)
 }

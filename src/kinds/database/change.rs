@@ -57,8 +57,8 @@ pub fn between(known: &Known<Database>, wanted: &Plan) -> Result<BTreeSet<Event>
 /// # Errors
 /// Every change that is not made.
 pub fn supported(known: &Known<Database>, wanted: &Plan) -> Result<(), Vec<Violation>> {
-    let Ground { data, backups, .. } = known.ground.clone().unwrap_or_default();
-    let before = Before { good: known.last_good.clone(), applied: known.applied.clone(), data, backups };
+    let Ground { data, backups, backups_are_bound, .. } = known.ground.clone().unwrap_or_default();
+    let before = Before { good: known.last_good.clone(), applied: known.applied.clone(), data, backups, backups_are_bound };
     let mut faults = unsupported(&before, wanted);
     faults.extend(cannot_grow(known, wanted));
     if faults.is_empty() { Ok(()) } else { Err(faults) }

@@ -15,6 +15,7 @@ const DROPPED: &str =
 /// Why a backup is not brought back twice.
 pub const RESTORED: &str = "a backup is brought back before the first Ready alone: later it would replace what was written since. Leave the field as it was; to bring back another backup, create a second Database.";
 const FIXED_BACKUPS: &str = "a claim keeps the StorageClass that it was made with. Leave it; a second Database can have another.";
+const UNUSED_BACKUPS: &str = "a claim keeps the StorageClass that it was made with. That of the backups has no volume yet and holds nothing: pause this object (pointsman.dev/paused=true), delete that claim, change the class, and resume.";
 const SHRUNK_BACKUPS: &str = "a volume cannot shrink. Leave the size; a second Database can have another.";
 const ANOTHER_MAJOR: &str =
     "this release changes no major version. Create a second Database with the other image and restoreFrom a backup of this one.";
@@ -30,6 +31,8 @@ pub struct Before {
     pub data: Vec<Volume>,
     /// The volume of the backups, if it exists.
     pub backups: Option<Volume>,
+    /// Has the claim of the backups got its volume?
+    pub backups_are_bound: bool,
 }
 
 /// The difference that a row finds: from and to, as they are printed.
@@ -77,11 +80,12 @@ pub const ROWS: &[Row] = &[
     Row {
         field: "spec.backup.storage.storageClassName",
         why: FIXED_BACKUPS,
-        differs: |before, plan| {
-            let ordered = before.ordered().map(|plan| &plan.backup.storage);
-            let follows = plan.backup.storage.class == plan.storage.class && data_class(before, plan).is_some();
-            another_class(before.backups.as_slice(), ordered, &plan.backup.storage).filter(|_| !follows)
-        },
+        differs: |before, plan| backups_class(before, plan).filter(|_| before.backups_are_bound),
+    },
+    Row {
+        field: "spec.backup.storage.storageClassName",
+        why: UNUSED_BACKUPS,
+        differs: |before, plan| backups_class(before, plan).filter(|_| !before.backups_are_bound),
     },
     Row { field: "spec.restoreFrom", why: RESTORED, differs: |before, plan| good(before, plan, source) },
 ];
@@ -145,6 +149,13 @@ fn another_class(volumes: &[Volume], ordered: Option<&Volume>, wanted: &Volume) 
 
 fn data_class(before: &Before, wanted: &Plan) -> Difference {
     another_class(&before.data, before.ordered().map(|plan| &plan.storage), &wanted.storage)
+}
+
+/// Where nobody wrote a class of the backups, it is that of a server: then that alone is said.
+fn backups_class(before: &Before, wanted: &Plan) -> Difference {
+    let ordered = before.ordered().map(|plan| &plan.backup.storage);
+    let follows = wanted.backup.storage.class == wanted.storage.class && data_class(before, wanted).is_some();
+    another_class(before.backups.as_slice(), ordered, &wanted.backup.storage).filter(|_| !follows)
 }
 
 fn dropped(before: &Before, wanted: &Plan) -> Difference {

@@ -1,10 +1,10 @@
 //! When what a question is about is no longer so, beside what is the same for any kind.
 
-use super::outcome;
 use super::scene::Scene;
 use super::undone::{was_never_initialized, was_never_restored};
 use super::words::Phase;
 use super::work::{self, Progress};
+use super::{outcome, standing};
 use crate::kinds::pods::condition;
 use crate::kinds::reason::Reason;
 use k8s_openapi::api::core::v1::Pod;
@@ -20,6 +20,19 @@ const GOES_ON: [(Reason, Holds); 4] = [
     (Reason::RestoreFailed, |scene| ended_well(scene, Phase::Restoring)),
     (Reason::SnapshotFailed, |scene| ended_well(scene, Phase::SnapshottingBeforeDelete)),
 ];
+
+/// What was lost, or came apart, for as long as that is so.
+const STANDS: [(Reason, Holds); 4] = [
+    (Reason::CredentialsLost, |scene| !standing::credentials_lost(scene).is_empty()),
+    (Reason::PrimaryVolumeLost, |scene| scene.primary_volume_is_lost()),
+    (Reason::ReplicaDiverged, |scene| scene.diverged().is_some()),
+    (Reason::NodeLost, |scene| scene.primary_is_on_a_lost_node()),
+];
+
+/// Is it still so that something was lost?
+pub fn stands(scene: &Scene<'_>, reason: Reason) -> bool {
+    STANDS.iter().any(|(of, holds)| *of == reason && holds(scene))
+}
 
 /// Is what the open question is about no longer so?
 pub fn is_obstacle_gone(scene: &Scene<'_>) -> bool {

@@ -9,16 +9,16 @@ use super::standing::{credentials_lost, has_no_place, is_going, is_midway, is_mi
 use super::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::words::{Event, Phase};
 use super::work::{self, Progress};
-use super::{Database, learning, outcome, upkeep, v1};
-use crate::kinds::Observation;
+use super::{Database, learning, outcome, upkeep};
 use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::finalizer;
-use crate::kinds::intervention::{Intervention, about};
+use crate::kinds::intervention::Intervention;
 use crate::kinds::look::Look;
 use crate::kinds::reason::Verb;
+use crate::kinds::{Observation, renewed};
 use crate::machine::Word as _;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
-use kube::{Resource, ResourceExt};
+use kube::ResourceExt;
 use std::collections::BTreeSet;
 
 /// Every fact that is true.
@@ -45,7 +45,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::SpecInvalid, |scene| scene.look.wanted.is_err()),
     (Event::PrimaryVolumeLost, |scene| scene.primary_volume_is_lost()),
     (Event::ChildConflict, |scene| scene.look.conflicts().next().is_some()),
-    (Event::SpecRenewed, |scene| scene.question.is_some_and(|question| renewed(question, &scene.look.seen.object))),
+    (Event::SpecRenewed, is_renewed),
     (Event::CredentialsLost, |scene| !credentials_lost(scene).is_empty()),
     // While nobody takes writes, what can be asked later is.
     (Event::ReplicaDiverged, |scene| scene.diverged().is_some() && !is_midway(scene)),
@@ -117,8 +117,10 @@ fn is_raised(scene: &Scene<'_>, event: Event) -> bool {
     scene.look.changes.contains(&event)
 }
 
-fn renewed(question: &Intervention, object: &v1::Database) -> bool {
-    object.meta().generation.unwrap_or_default() > question.generation && question.about != about(&super::kept::KeptSpec::from(object))
+/// Does a newer spec close the open question? What is lost is not brought back by one: it waits until that is no longer so.
+fn is_renewed(scene: &Scene<'_>) -> bool {
+    let newer = |question: &&Intervention| renewed::<Database>(question, &scene.look.seen.object);
+    scene.question.filter(newer).is_some_and(|question| !closing::stands(scene, question.reason))
 }
 
 fn is_left(scene: &Scene<'_>) -> bool {

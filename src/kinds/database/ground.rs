@@ -15,6 +15,8 @@ pub struct Ground {
     pub data: Vec<Volume>,
     /// The volume of the backups, if it is there.
     pub backups: Option<Volume>,
+    /// Has the claim of the backups got its volume? Before that it holds nothing.
+    pub backups_are_bound: bool,
     /// Storage classes that let no volume grow.
     pub fixed: BTreeSet<String>,
 }
@@ -27,6 +29,7 @@ impl Ground {
         Ground {
             data: children.claims.iter().filter_map(Slot::ours).filter_map(standing).collect(),
             backups: children.backups.ours().and_then(standing),
+            backups_are_bound: children.backups.ours().is_some_and(|claim| granted(claim).is_some()),
             fixed: fixed.map(|class| class.name_any()).collect(),
         }
     }

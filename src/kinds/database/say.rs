@@ -3,6 +3,7 @@
 use super::more::DatabaseStatus;
 use super::parts::DeletionPolicy;
 use super::scene::Scene;
+use super::undone::{was_never_initialized, was_never_restored};
 use super::words::Phase;
 use super::work::{self, Progress};
 use super::{Database, closing, ending, learning, names, standing, trouble, version};
@@ -23,9 +24,10 @@ impl Tells for Database {
         Told { message: message(look, phase), waiting_for: waiting_for(look, phase) }
     }
 
-    /// Who is served by a replica alone cannot write.
+    /// Who is served by a replica alone cannot write; and before the database was made, or brought back, nobody is let in.
     fn serving(look: &Look<'_, Self>) -> i32 {
-        i32::from(Scene::of(look).members.primary_is_ready())
+        let scene = Scene::of(look);
+        i32::from(scene.members.primary_is_ready() && !was_never_initialized(&scene) && !was_never_restored(&scene))
     }
 
     fn is_ready(phase: Phase) -> bool {
@@ -64,7 +66,8 @@ fn backups(look: &Look<'_, Database>, status: &DatabaseStatus) -> (bool, &'stati
     };
     let claim = look.children.backups.ours();
     if let Some((claim, class)) = claim.and_then(|claim| Some((claim, trouble::missing_class(look, claim)?))) {
-        let words = format!("{} has no volume, and no StorageClass is called {class}: no dump can be kept", claim.name_any());
+        let remedy = "create it; or pause this object, delete the claim, which holds nothing, change the class, and resume";
+        let words = format!("{} has no volume, and no StorageClass is called {class}: no dump can be kept; {remedy}", claim.name_any());
         return (false, "NoStorageClass", words);
     }
     if let Some(claim) = claim.filter(|claim| claim.metadata.deletion_timestamp.is_some() && !standing::is_going(&Scene::of(look))) {
@@ -94,10 +97,7 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
     let pods = counted(look.replicas());
     let name = look.seen.object.name_any();
     let image = || work::plan(look, Phase::Probing).map(|plan| plan.template.image.clone()).unwrap_or_default();
-    let trouble = trouble::waiting_for(look).into_iter().next();
-    let trouble = trouble
-        .map(|it| if it.kind == "Pod" { format!("; {}: {}", it.name, it.what) } else { format!("; {} {}: {}", it.kind, it.name, it.what) });
-    let trouble = trouble.unwrap_or_default();
+    let trouble = first_trouble(look);
     match phase {
         Phase::Pending | Phase::Deleting | Phase::Paused | Phase::HumanIntervention | Phase::RemovalBlocked => String::new(),
         Phase::Provisioning => format!("provisioning {pods}{trouble}"),
@@ -109,6 +109,9 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
         Phase::Restarting if scene.members.outdated().next().is_none() => format!("the servers read their settings anew{trouble}"),
         Phase::Restarting => format!("restarting {pods}, one at a time, the primary last{trouble}"),
         Phase::ExpandingStorage => format!("expanding volumes{trouble}"),
+        Phase::Degraded if let Some((_, claim)) = scene.going_claims().find(|(ordinal, _)| scene.lead() == Some(*ordinal)) => {
+            format!("{} is being deleted: its data goes with its pod; dump it now", claim.name_any())
+        }
         Phase::Degraded => {
             let drift = drift(look).into_iter().next().map(|drift| format!("; {} {}: {}", drift.kind, drift.name, drift.words));
             format!("the primary serves; repairing: {pods} wanted{}", drift.unwrap_or(trouble))
@@ -127,6 +130,15 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
         }
         Phase::Releasing => "nothing is left to be removed".to_owned(),
     }
+}
+
+/// The first of what goes wrong, to be told behind something else.
+fn first_trouble(look: &Look<'_, Database>) -> String {
+    let told = |it: WaitingFor| match it.kind.as_str() {
+        "Pod" => format!("; {}: {}", it.name, it.what),
+        kind => format!("; {kind} {}: {}", it.name, it.what),
+    };
+    trouble::waiting_for(look).into_iter().next().map(told).unwrap_or_default()
 }
 
 /// Why there is no dump although the policy asks for one.

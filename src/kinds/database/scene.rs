@@ -137,6 +137,12 @@ impl<'a> Scene<'a> {
         self.recorded_claim().is_some_and(|(ordinal, uid)| self.standing_claim(ordinal) != Some(&uid))
     }
 
+    /// Was the primary's pod told to go, and does nobody say that it has? Then its node answers nobody.
+    pub fn primary_is_on_a_lost_node(&self) -> bool {
+        let pod = self.members.primary().and_then(|primary| self.members.pod(primary));
+        pod.and_then(|pod| pod.metadata.deletion_timestamp.as_ref()).is_some_and(|end| self.look.seen.now > end.0)
+    }
+
     /// Is the primary ready, and as the target wants it?
     pub fn primary_is_as_wanted(&self) -> bool {
         let primary = self.members.primary().filter(|primary| self.members.is_ready(*primary));

@@ -80,11 +80,14 @@ fn seen(look: &Look<'_, Database>) -> Vec<Evidence> {
     refused.chain(seen).chain(drift(look)).collect()
 }
 
-/// What is said of a claim that was told to go while its pod serves.
-const GOES: &str = "it is being deleted and goes, with its data, once its pod does: the pod is not restarted; dump the data now";
-
-fn going(look: &Look<'_, Database>) -> Vec<String> {
-    Scene::of(look).going_claims().map(|(_, claim)| claim.name_any()).collect()
+/// Claims that were told to go while their pods serve: only that of the primary takes data with it.
+fn going(look: &Look<'_, Database>) -> Vec<(String, &'static str)> {
+    let scene = Scene::of(look);
+    let words = |ordinal| match scene.lead() == Some(ordinal) {
+        true => "it is being deleted and goes, with its data, once its pod does: the pod is not restarted; dump the data now",
+        false => "it is being deleted and goes once its pod does: the pod is not restarted; the replica is cloned anew then",
+    };
+    scene.going_claims().map(|(ordinal, claim)| (claim.name_any(), words(ordinal))).collect()
 }
 
 /// The pods of servers and of Jobs, but those that have done what they had to do, or failed at it long ago; nobody waits for
@@ -127,7 +130,7 @@ fn classless<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = (String, 
 fn waiting_claims<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = (String, String)> + 'a {
     let waiting = pending(look).filter(|claim| missing_class(look, claim).is_none());
     let waiting = waiting.map(|claim| (claim.name_any(), "it has no volume yet".to_owned()));
-    going(look).into_iter().map(|name| (name, GOES.to_owned())).chain(waiting)
+    going(look).into_iter().map(|(name, words)| (name, words.to_owned())).chain(waiting)
 }
 
 fn lost(loss: &Loss) -> Evidence {

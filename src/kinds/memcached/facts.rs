@@ -1,13 +1,13 @@
 //! Observation -> the facts that are true of it.
 
+use super::Memcached;
 use super::compare::proved;
 use super::words::Event;
-use super::{Memcached, v1};
 use crate::kinds::annotations::{PAUSED, answer, is_set};
-use crate::kinds::intervention::{Intervention, about};
+use crate::kinds::intervention::Intervention;
 use crate::kinds::look::Look;
 use crate::kinds::reason::Verb;
-use crate::kinds::{Observation, question};
+use crate::kinds::{Observation, question, renewed};
 use crate::machine::Word;
 use kube::Resource;
 use kube::core::object::HasStatus;
@@ -30,7 +30,7 @@ fn holds(event: Event, look: &Look<'_, Memcached>, question: Option<&Interventio
         Event::Resumed => !is_set(&seen.object, PAUSED),
         Event::SpecInvalid => look.wanted.is_err(),
         Event::ChildConflict => look.conflicts().next().is_some(),
-        Event::SpecRenewed => question.is_some_and(|question| renewed(question, &seen.object)),
+        Event::SpecRenewed => question.is_some_and(|question| renewed::<Memcached>(question, &seen.object)),
         Event::RollbackAnswered => answered(Verb::Rollback) && look.can_roll_back(),
         Event::AdoptAnswered => answered(Verb::Adopt),
         Event::YieldAnswered => answered(Verb::Yield),
@@ -48,8 +48,4 @@ fn holds(event: Event, look: &Look<'_, Memcached>, question: Option<&Interventio
         Event::PodsLost => !look.settled && proved(look),
         Event::PodsPending => !look.settled && !proved(look),
     }
-}
-
-fn renewed(question: &Intervention, object: &v1::Memcached) -> bool {
-    object.meta().generation.unwrap_or_default() > question.generation && question.about != about(&v1::KeptSpec::from(object))
 }

@@ -18,11 +18,17 @@ pub struct Stored {
     pub writes: u64,
 }
 
-/// The Memcacheds of a namespace by name, read through etcd's own gateway.
+/// The Memcacheds of a namespace by name.
 #[track_caller]
 pub fn memcacheds(namespace: &str) -> BTreeMap<String, Stored> {
-    let prefix = format!("/registry/cache.example.com/memcacheds/{namespace}/");
-    let end = format!("/registry/cache.example.com/memcacheds/{namespace}0");
+    stored("cache.example.com/memcacheds", namespace)
+}
+
+/// The objects of a resource in a namespace by name, read through etcd's own gateway.
+#[track_caller]
+pub fn stored(resource: &str, namespace: &str) -> BTreeMap<String, Stored> {
+    let prefix = format!("/registry/{resource}/{namespace}/");
+    let end = format!("/registry/{resource}/{namespace}0");
     let (mut stored, mut from) = (BTreeMap::new(), prefix.clone());
     loop {
         let asked = json!({ "key": BASE64_STANDARD.encode(&from), "range_end": BASE64_STANDARD.encode(&end), "limit": PAGE });

@@ -82,6 +82,7 @@ fn a_pod_whose_volume_would_go_with_it_is_not_restarted() {
     life.cluster.edit(ChildKind::PersistentVolumeClaim, "data-db-0", "/metadata", meta);
     assert_eq!(life.after(), path(&[Phase::Degraded]));
     assert!(life.status()["waitingFor"].to_string().contains("it is being deleted and goes, with its data"), "{}", life.status());
+    assert_eq!(life.status()["message"], "data-db-0 is being deleted: its data goes with its pod; dump it now");
     let mut done = life.cluster.done.clone();
     life.edit(&json!({ "parameters": { "max_connections": "200" } }));
     done.extend(life.cluster.done.clone());

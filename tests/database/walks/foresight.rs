@@ -4,6 +4,8 @@ use super::cluster::Trouble;
 use super::life::Life;
 use super::promoted;
 use crate::{golden, spec};
+use kube::ResourceExt;
+use pointsman::kinds::annotations::{ANSWER, PAUSED, PROTECTED};
 use pointsman::kinds::database::{Database, v1};
 use pointsman::kinds::judge::{Verdict, judge};
 use pointsman::kinds::review::Review;
@@ -11,7 +13,7 @@ use pointsman::kinds::{Kind, Served};
 use serde_json::{Value, json};
 
 /// What is said of another spec of this object; `.` where it may pass without a word.
-fn told(life: &Life, fields: &Value) -> String {
+pub fn told(life: &Life, fields: &Value) -> String {
     said(life, fields, false)
 }
 
@@ -22,9 +24,26 @@ fn tried(life: &Life, fields: &Value) -> String {
 
 fn said(life: &Life, fields: &Value, dry_run: bool) -> String {
     let old = life.cluster.object.as_ref().expect("an object");
-    let new = v1::Database { spec: spec(fields), ..old.clone() };
+    judged(life, &v1::Database { spec: spec(fields), ..old.clone() }, dry_run)
+}
+
+/// What is said of an annotation, tried or not.
+fn marked(life: &Life, key: &str, value: &str, dry_run: bool) -> String {
+    let mut new = life.cluster.object.clone().expect("an object");
+    new.annotations_mut().insert(key.to_owned(), value.to_owned());
+    judged(life, &new, dry_run)
+}
+
+/// What is said of an answer to the open question.
+fn answered(life: &Life, verb: &str, dry_run: bool) -> String {
+    let id = life.status()["intervention"]["id"].as_str().expect("an open question").to_owned();
+    marked(life, ANSWER, &format!("{verb}-{id}"), dry_run).replace(&id, "ID")
+}
+
+fn judged(life: &Life, new: &v1::Database, dry_run: bool) -> String {
+    let old = life.cluster.object.as_ref().expect("an object");
     let ground = Some(Database::ground(&Database::children(&super::cluster::Things(&life.cluster), old)));
-    let review = Review::<Database> { old: Some(old), new: &new, settings: &life.settings, ground, dry_run, watched: true };
+    let review = Review::<Database> { old: Some(old), new, settings: &life.settings, ground, dry_run, watched: true };
     match judge(&review) {
         Verdict::Allow(lines) if lines.is_empty() => ".\n".to_owned(),
         Verdict::Allow(lines) | Verdict::AllowAtRisk(lines, _) => lines.join("\n") + "\n",
@@ -67,6 +86,30 @@ fn a_change_is_told_as_in_the_golden_files() {
         ("growth-of-backups-that-cannot-be", told(&fixed, &json!({ "backup": { "storage": { "size": "9Gi" } } }))),
     ];
     golden::compare("database/plans", lines.iter().map(|(name, line)| (*name, line.as_str())));
+}
+
+/// One whose last dump has failed.
+fn undumped() -> Life {
+    let mut life = Life::of(&json!({}));
+    life.cluster.says.insert("dump.sh".to_owned(), (false, "NO_SPACE: the volume is full".to_owned()));
+    life.delete();
+    life
+}
+
+#[test]
+fn what_is_written_to_one_that_is_being_deleted_is_told_as_in_the_golden_files() {
+    let life = undumped();
+    let lines = [
+        ("retry", answered(&life, "retry", false)),
+        ("retry-tried", answered(&life, "retry", true)),
+        ("keep-volumes", answered(&life, "keep-volumes", false)),
+        ("keep-volumes-tried", answered(&life, "keep-volumes", true)),
+        ("skip-snapshot", answered(&life, "skip-snapshot", false)),
+        ("skip-snapshot-tried", answered(&life, "skip-snapshot", true)),
+        ("pause", marked(&life, PAUSED, "true", false)),
+        ("protection", marked(&life, PROTECTED, "true", false)),
+    ];
+    golden::compare("database/ending", lines.iter().map(|(name, line)| (*name, line.as_str())));
 }
 
 /// The states of the way that is foreseen.
