@@ -43,7 +43,7 @@ fn kinds() -> Vec<Kind> {
     }
     let mut each = Each(Vec::new());
     visit(&mut each);
-    let unserved = Kind::of(database::Database::definition(), &database::convert::FIELDS);
+    let unserved = Kind::of(database::Database::definition(), &database::object::convert::FIELDS);
     if each.0.iter().all(|kind| kind.name != unserved.name) {
         each.0.push(unserved);
     }

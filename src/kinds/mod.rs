@@ -3,7 +3,7 @@
 //! A kind is one folder here and one line in [`visit`]. Read its folder in this order:
 //! `v1` and `v1alpha1` (what users write), `plan` (what it means), `change` (what an edit raises),
 //! `facts` (what is true), `lifecycle` (every arrow), `children` and `orders` (what is written),
-//! `status` (what is said).
+//! `status` (what is said). Where one of them outgrows its file, it has a room beside it.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 

@@ -43,7 +43,8 @@ pub fn trouble(pod: &Pod) -> Option<Trouble> {
     }
     let containers = status.init_container_statuses.iter().chain(&status.container_statuses).flatten();
     let once = pod.spec.as_ref().is_some_and(|spec| spec.restart_policy.as_deref() == Some("Never"));
-    containers.filter(|container| !container.ready && !(once && has_ended_well(container))).find_map(container_trouble)
+    let is_well = |container: &&ContainerStatus| container.ready || once && has_ended_well(container);
+    containers.filter(|container| !is_well(container)).find_map(container_trouble)
 }
 
 /// Has it done what it had to do? Its pod says so a moment later.

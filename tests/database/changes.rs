@@ -1,8 +1,8 @@
 //! Changes that are not made, each with its text.
 
 use super::{golden, plan, said};
-use pointsman::kinds::database::change_rules::{Before, ROWS, unsupported};
-use pointsman::kinds::database::volume::{Size, Volume};
+use pointsman::kinds::database::change::change_rules::{Before, ROWS, unsupported};
+use pointsman::kinds::database::plan::volume::{Size, Volume};
 use pointsman::kinds::quantity::Quantity;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

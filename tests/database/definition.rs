@@ -2,7 +2,7 @@
 
 use pointsman::kinds::Served;
 use pointsman::kinds::database::Database;
-use pointsman::kinds::database::fields::DEFAULT_RETAIN;
+use pointsman::kinds::database::object::fields::DEFAULT_RETAIN;
 use serde_json::{Value, json};
 
 fn versions() -> Vec<(String, Value)> {

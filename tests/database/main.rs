@@ -14,8 +14,8 @@ mod schedules;
 mod walks;
 
 use pointsman::kinds::Violation;
+use pointsman::kinds::database::object::v1::DatabaseSpec;
 use pointsman::kinds::database::plan::{Plan, parse};
-use pointsman::kinds::database::v1::DatabaseSpec;
 use serde_json::{Value, json};
 
 /// The image that these tests run with.

@@ -2,10 +2,10 @@
 
 use super::refusals::refusals;
 use super::{IMAGE, golden, plan, said, spec};
-use pointsman::kinds::database::convert::FIELDS;
-use pointsman::kinds::database::parts::ServiceType;
+use pointsman::kinds::database::object::convert::FIELDS;
+use pointsman::kinds::database::object::parts::ServiceType;
+use pointsman::kinds::database::object::v1::DatabaseSpec;
 use pointsman::kinds::database::plan::parse;
-use pointsman::kinds::database::v1::DatabaseSpec;
 use serde_json::{Value, json};
 
 /// The manifest that this group published first, through the conversion.

@@ -1,15 +1,18 @@
 //! Which event an edit of the spec raises, and what is worked towards.
 
-use super::change_rules::{Before, unsupported};
-use super::ground::Ground;
+pub mod change_rules;
+pub mod stakes;
+
+use super::Database;
+use super::lifecycle::words::Event;
+use super::object::rules::{FIXED_NAME, FIXED_PORT};
+use super::plan::volume::{Size, Volume};
 use super::plan::{Plan, Template};
-use super::rules::{FIXED_NAME, FIXED_PORT};
-use super::volume::{Size, Volume};
-use super::words::Event;
-use super::{Database, change_rules};
+use super::scene::ground::Ground;
 use crate::kinds::pod_template::Strings;
 use crate::kinds::{Known, Violation};
 use crate::machine::diagram::ChangeRow;
+use change_rules::{Before, unsupported};
 use std::collections::BTreeSet;
 
 /// One row for each field of the spec; a field without a row fails a test.
@@ -136,6 +139,9 @@ fn asks_of_an_image(plan: &Plan) -> (&String, &Strings, &BTreeSet<String>) {
 }
 
 /// What can differ while nobody who is connected notices.
-fn serves_nobody_at_once(plan: &Plan) -> (&super::plan::Backup, &super::plan::Service, super::parts::DeletionPolicy) {
+fn serves_nobody_at_once(
+    plan: &Plan,
+) -> (&crate::kinds::database::plan::Backup, &crate::kinds::database::plan::Service, crate::kinds::database::object::parts::DeletionPolicy)
+{
     (&plan.backup, &plan.service, plan.deletion_policy)
 }

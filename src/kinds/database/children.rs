@@ -3,7 +3,19 @@
 //! Each file beside this one renders some of them, from a plan and only the fields that we own: `claims`, `secrets`,
 //! `configuration`, `scripts`, `topology`, `network`, `servers`, `jobs`.
 
-use super::v1::Database as Object;
+pub mod claims;
+pub mod configuration;
+pub mod credentials;
+pub mod jobs;
+pub mod names;
+pub mod network;
+mod pod;
+pub mod scripts;
+pub mod secrets;
+pub mod servers;
+pub mod topology;
+
+use super::object::v1::Database as Object;
 use crate::kinds::order::Child;
 use crate::kinds::pod_template::Strings;
 use crate::kinds::rendered::{MANAGED_BY, Rendered};

@@ -1,11 +1,15 @@
 //! What is compared: the plan with what was good and ordered, the children with the target.
 
-use super::fields::REPLICAS;
+use super::children::names;
+use super::lifecycle::words::Event;
+use super::object::fields::REPLICAS;
+use super::object::v1;
+use super::orders::needed;
 use super::plan::Plan;
 use super::scene::Scene;
-use super::siblings::remembered;
-use super::words::Event;
-use super::{Database, change, learning, names, needed, undone, v1, work};
+use super::scene::siblings::remembered;
+use super::scene::{learning, undone, work};
+use super::{Database, change};
 use crate::kinds::look::{Compared, Look};
 use crate::kinds::order::{ChildKind, ChildRef, Order};
 use crate::kinds::rendered::Rendered;

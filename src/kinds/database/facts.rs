@@ -1,15 +1,18 @@
 //! Observation -> the facts that are true of it.
 
-use super::closing;
-use super::ending::{self, Fate};
-use super::names::Work;
+use super::Database;
+use super::children::names::Work;
+use super::lifecycle::words::{Event, Phase};
+use super::orders::ending::{self, Fate};
+use super::orders::upkeep;
 use super::scene::Scene;
-use super::siblings::Children;
-use super::standing::{credentials_lost, has_no_place, is_going, is_midway, is_misleading, is_switchover_wanted, was_never_ready};
-use super::undone::{lacks_extensions, was_never_initialized, was_never_restored};
-use super::words::{Event, Phase};
-use super::work::{self, Progress};
-use super::{Database, learning, outcome, upkeep};
+use super::scene::closing;
+use super::scene::readers::is_misleading;
+use super::scene::siblings::Children;
+use super::scene::standing::{credentials_lost, has_no_place, is_going, is_midway, is_switchover_wanted, was_never_ready};
+use super::scene::undone::{lacks_extensions, was_never_initialized, was_never_restored};
+use super::scene::work::{self, Progress};
+use super::scene::{learning, outcome};
 use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::finalizer;
 use crate::kinds::intervention::Intervention;

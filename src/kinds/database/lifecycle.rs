@@ -12,14 +12,18 @@
 
 mod beginning;
 mod ending;
+mod exits;
+mod laws;
+mod machine;
 mod resting;
 mod serving;
+pub mod words;
 
 use super::Database;
-use super::words::{Effect, Event, Phase};
 use crate::machine::Outcome;
 use Outcome::{Handled, Super, Transition};
 use statig::blocking::{IntoStateMachine, State, StateExt, Superstate};
+use words::{Effect, Event, Phase};
 
 /// What is written once for many phases.
 #[derive(Debug)]

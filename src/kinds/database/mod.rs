@@ -1,67 +1,22 @@
 //! Database: one primary that is written to, replicas that are read, and backups of it.
+//!
+//! A room for each step of a look: `object` (what users write), `plan` (what it means), `change` (what an edit raises, and what is
+//! unsupported), `scene` (what is seen), `facts` (what is true of it), `lifecycle` (every arrow), `orders` (what is ordered),
+//! `children` (what is written), `status` (what is remembered and said). What servers and Jobs run is in `scripts`, and what
+//! they say of it in `reports`.
 
-mod ask;
 pub mod change;
-pub mod change_rules;
 pub mod children;
-pub mod claims;
-mod closing;
 mod compare;
-pub mod configuration;
-pub mod convert;
-pub mod credentials;
-mod ending;
-mod exits;
 pub mod facts;
-pub mod fields;
-mod ground;
-pub mod jobs;
-pub mod kept;
-pub mod last_words;
-mod laws;
-pub mod learning;
 pub mod lifecycle;
-mod machine;
-mod members;
-pub mod more;
-pub mod names;
-mod needed;
-pub mod network;
-mod news;
+pub mod object;
 mod orders;
-mod outcome;
-pub mod parameters;
-pub mod parts;
 pub mod plan;
-mod plan_rules;
-mod pod;
-mod readers;
-mod reload;
-pub mod results;
-mod rules;
-mod said;
-mod say;
+pub mod reports;
 mod scene;
-pub mod schedule;
-pub mod scripts;
-pub mod secrets;
 mod served;
-pub mod servers;
-pub mod siblings;
-mod stakes;
-mod standing;
 mod status;
-pub mod tombstone;
-pub mod topology;
-mod trouble;
-mod undone;
-mod upkeep;
-pub mod v1;
-pub mod v1alpha1;
-pub mod version;
-pub mod volume;
-pub mod words;
-mod work;
 
 use super::apply;
 use super::look::Look;
@@ -71,13 +26,16 @@ use super::passage;
 use super::status::Status;
 use super::{Kind, Known, Observation, Violation};
 use crate::machine::Step;
-use ground::Ground;
-use kept::KeptSpec;
 use kube::ResourceExt;
+pub use lifecycle::words::{Effect, Event, Phase};
+use object::kept::KeptSpec;
+use object::v1;
+use orders::needed;
 use plan::Plan;
-use siblings::Children;
+use scene::ground::Ground;
+use scene::siblings::Children;
+use status::news;
 use std::collections::BTreeSet;
-pub use words::{Effect, Event, Phase};
 
 /// The kind.
 #[derive(Clone, Copy, Debug)]

@@ -1,15 +1,22 @@
 //! What each effect asks of the cluster.
 
+pub mod ending;
+pub mod needed;
+mod reload;
+pub mod tombstone;
+pub mod upkeep;
+
+use super::Database;
 use super::children::COMPONENT;
-use super::last_words::{Word, complete};
-use super::members::Members;
-use super::names::Work;
+use super::children::names::Work;
+use super::children::secrets::{self, Credentials};
+use super::lifecycle::words::Effect;
 use super::plan::Plan;
+use super::reports::last_words::{Word, complete};
 use super::scene::Scene;
-use super::secrets::{self, Credentials};
-use super::words::Effect;
-use super::work::{self, Progress, Task};
-use super::{Database, ending, needed, readers, reload, said, standing, upkeep};
+use super::scene::members::Members;
+use super::scene::work::{self, Progress, Task};
+use super::scene::{readers, said, standing};
 use crate::kinds::Observation;
 use crate::kinds::apply::{creation, removal, removal_with};
 use crate::kinds::children::Slot;

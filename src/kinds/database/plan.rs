@@ -1,15 +1,21 @@
 //! Spec -> plan, or every violation with its field path. The webhook and the controller both parse.
 
-use super::parts::{self, DeletionPolicy, Extension, RestoreFrom, ServiceType};
-use super::schedule::{self, Schedule};
-use super::v1::DatabaseSpec;
-use super::volume::{self, Volume};
-use super::{fields, parameters, plan_rules};
+pub mod parameters;
+mod plan_rules;
+pub mod schedule;
+pub mod version;
+pub mod volume;
+
+use super::object::fields;
+use super::object::parts::{self, DeletionPolicy, Extension, RestoreFrom, ServiceType};
+use super::object::v1::DatabaseSpec;
 use crate::kinds::Violation;
 use crate::kinds::pod_template::{PodTemplate, Resources, Strings};
 use crate::kinds::resource_rules::illegal_amounts;
 use crate::kinds::spec_rules::{below, canonical, illegal_image, illegal_template, out_of_range, too_large, unreadable};
+use schedule::Schedule;
 use std::collections::BTreeSet;
+use volume::Volume;
 
 /// A spec that obeys every rule, with every default filled in.
 #[derive(Clone, Debug, PartialEq)]

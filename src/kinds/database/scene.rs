@@ -1,24 +1,37 @@
 //! A look at a Database, with what every question about it needs: what the status remembers, and the servers.
 
+pub mod closing;
+pub mod ground;
+pub mod learning;
+pub mod members;
+pub mod outcome;
+pub mod readers;
+pub mod recorded;
+pub mod said;
+pub mod siblings;
+pub mod standing;
+pub mod undone;
+pub mod work;
+
 use super::Database;
-use super::configuration::{self, Learned};
-use super::ground::{granted, is_smaller};
-use super::learning;
-use super::members::Members;
-use super::more::{More, Reloaded, System};
+use super::children::configuration::{self, Learned};
+use super::children::topology::Topology;
+use super::lifecycle::words::Phase;
+use super::object::more::{More, Reloaded};
 use super::plan::Plan;
-use super::siblings::remembered;
-use super::topology::{Nonsense, Topology};
-use super::words::Phase;
 use crate::kinds::children::Slot;
 use crate::kinds::intervention::Intervention;
 use crate::kinds::look::Look;
 use crate::kinds::order::Child;
 use crate::kinds::question;
 use crate::kinds::status::Status;
+use ground::{granted, is_smaller};
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
+use members::Members;
+use recorded::{contradiction, recorded};
+use siblings::remembered;
 use std::collections::BTreeMap;
 
 /// A look, and what follows from it.
@@ -185,61 +198,10 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// What no step of ours can have made of what was recorded: a hand did. It is not believed.
-fn contradiction(told: &Topology, system: &System) -> Option<Nonsense> {
-    let text = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
-    let wrong = |key: &str, value: String| Some(Nonsense { key: key.to_owned(), value });
-    if system.epoch == 0 {
-        return None;
-    }
-    let lead = told.primary.or(told.fenced);
-    let recorded = lead == Some(system.primary);
-    let epochs = if recorded { system.epoch..=system.epoch } else { system.epoch + 1..=system.epoch + 1 };
-    match (&told.systemid, &system.identifier) {
-        (Some(told), Some(known)) if told != known => return wrong("systemid", told.clone()),
-        _ => {}
-    }
-    if lead.is_none() || !recorded && told.epoch == system.epoch {
-        return wrong("primary", text(told.primary));
-    }
-    if !epochs.contains(&told.epoch) {
-        return wrong("epoch", told.epoch.to_string());
-    }
-    let claims = told.claims.get(&system.primary).zip(system.claims.get(&system.primary.to_string()));
-    let (told, _) = claims.filter(|(told, known)| told != known)?;
-    wrong(&format!("claim-{}", system.primary), told.clone())
-}
-
-/// What was recorded, for the servers.
-fn recorded(system: &System) -> Topology {
-    let claims = system.claims.iter().filter_map(|(ordinal, uid)| Some((ordinal.parse().ok()?, uid.clone())));
-    Topology {
-        primary: Some(system.primary),
-        fenced: None,
-        epoch: system.epoch.max(1),
-        systemid: system.identifier.clone(),
-        claims: claims.collect(),
-        peers: BTreeMap::new(),
-        reclone: BTreeMap::new(),
-    }
-}
-
-/// What is to be remembered of what the servers are told, and of the pod that is named.
-pub fn record(scene: &Scene<'_>) -> Option<System> {
-    let before = scene.more.system.as_ref();
-    let Some(told) = scene.members.told() else { return before.cloned() };
-    let identifier = told.systemid.clone().or_else(|| before.and_then(|system| system.identifier.clone()));
-    let primary = told.primary.or(told.fenced).or(before.map(|system| system.primary)).unwrap_or_default();
-    let claims = told.claims.iter().map(|(ordinal, uid)| (ordinal.to_string(), uid.clone())).collect();
-    let named = told.primary.and_then(|primary| scene.members.pod(primary)?.uid());
-    let pod = named.or_else(|| before.and_then(|system| system.pod.clone()));
-    Some(System { primary, epoch: told.epoch, identifier, pod, claims })
-}
-
 impl Look<'_, Database> {
     /// Is what a server reads at its start what was ordered?
     fn changes_nothing_at_start(&self) -> bool {
-        use super::words::Event::{ImageChanged, ParametersChanged, TemplateChanged};
+        use super::lifecycle::words::Event::{ImageChanged, ParametersChanged, TemplateChanged};
         ![ImageChanged, ParametersChanged, TemplateChanged].iter().any(|event| self.changes.contains(event))
     }
 }

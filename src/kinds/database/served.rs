@@ -1,8 +1,13 @@
 //! Database as a [`Served`] kind: what the API server, the webhook and the packages are told of it.
 
-use super::siblings::{self, Children};
-use super::words::{Event, Phase};
-use super::{Database, change, children, convert, fields, names, plan::Plan, say, secrets, stakes, v1, v1alpha1};
+use super::change::stakes;
+use super::children::{names, secrets};
+use super::lifecycle::words::{Event, Phase};
+use super::object::{convert, fields, v1, v1alpha1};
+use super::plan::Plan;
+use super::scene::siblings::{self, Children};
+use super::status::say;
+use super::{Database, change, children};
 use crate::kinds::carrier::Fields;
 use crate::kinds::children::{ChildVisitor, Lookup};
 use crate::kinds::pod_template::Strings;

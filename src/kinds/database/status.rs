@@ -1,13 +1,22 @@
 //! What the status remembers of a Database, and where it is found.
 
-use super::kept::KeptSpec;
-use super::more::{BackupTimes, Binding, LastWord, More, Reloaded, Taken};
-use super::outcome::{self, Outcome};
+mod ask;
+pub mod news;
+pub mod say;
+mod trouble;
+
+use super::Database;
+use super::children::{configuration, names};
+use super::lifecycle::words::{Effect, Event, Phase};
+use super::object::kept::KeptSpec;
+use super::object::more::{BackupTimes, Binding, LastWord, More, Reloaded, Taken};
+use super::orders::ending;
 use super::plan::Plan;
-use super::scene::{Scene, record};
-use super::words::{Effect, Event, Phase};
-use super::work::{self, Progress};
-use super::{Database, configuration, ending, learning, names, said};
+use super::scene::Scene;
+use super::scene::outcome::{self, Outcome};
+use super::scene::recorded::record;
+use super::scene::work::{self, Progress};
+use super::scene::{learning, said};
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::passage::Remembered;

@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use pointsman::kinds::children::{Lookup, Slot, belongs, controller, labelled_owner};
-use pointsman::kinds::database::v1::Database;
+use pointsman::kinds::database::object::v1::Database;
 use pointsman::kinds::digest;
 use pointsman::kinds::order::{Child, ChildKind, ChildRef, Order};
 use pointsman::kinds::pod_template::Strings;

@@ -4,7 +4,7 @@ use super::cluster::{Cluster, Things};
 use crate::spec;
 use kube::ResourceExt;
 use pointsman::kinds::annotations::ANSWER;
-use pointsman::kinds::database::v1;
+use pointsman::kinds::database::object::v1;
 use pointsman::kinds::database::{Database, Phase};
 use pointsman::kinds::entropy::Entropy;
 use pointsman::kinds::{Kind, Observation, Served, Settings, decide};

@@ -29,12 +29,12 @@ fn without_its_volume() -> Life {
 
 #[test]
 fn a_question_about_a_loss_is_not_asked_anew_for_another_spec() {
-    for lost in [without_passwords, without_its_volume] {
-        let mut life = lost();
+    for loses in [without_passwords, without_its_volume] {
+        let mut life = loses();
         let before = life.status();
         let reason = before["reason"].as_str().expect("a reason").to_owned();
-        let line = told(&life, &wanted());
-        assert!(line.contains(&format!("held while {reason} asks, since no spec brings back what was lost")), "{line}");
+        let plan = told(&life, &wanted());
+        assert!(plan.contains(&format!("held while {reason} asks, since no spec brings back what was lost")), "{plan}");
         assert_eq!(life.edit(&wanted()), Vec::<String>::new(), "{reason}");
         let after = life.status();
         assert_eq!(after["intervention"], before["intervention"], "{reason}");

@@ -3,8 +3,8 @@
 
 use super::refused::{Refused, faults, spec};
 use crate::harness::{Space, shared};
+use pointsman::kinds::database::object::v1::DatabaseSpec;
 use pointsman::kinds::database::plan::parse;
-use pointsman::kinds::database::v1::DatabaseSpec;
 
 #[path = "../../../database/refusals.rs"]
 mod refusals;

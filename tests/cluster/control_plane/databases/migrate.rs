@@ -26,7 +26,8 @@ impl Drop for OlderIsStored {
 }
 
 fn stored_from_now_on(version: &str) {
-    let set = |(at, name): (usize, &str)| json!({ "op": "replace", "path": format!("/spec/versions/{at}/storage"), "value": name == version });
+    let set =
+        |(at, name): (usize, &str)| json!({ "op": "replace", "path": format!("/spec/versions/{at}/storage"), "value": name == version });
     let names = kubectl(&["get", DEFINITION, "--output", "jsonpath={.spec.versions[*].name}"]).ok();
     let patch: Vec<Value> = names.split_whitespace().enumerate().map(set).collect();
     kubectl(&["patch", DEFINITION, "--type=json", "--patch", &json!(patch).to_string()]).ok();

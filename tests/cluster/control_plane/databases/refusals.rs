@@ -9,7 +9,8 @@ use super::{ASKS, SOON, create, saying};
 use crate::harness::carrier::DATABASE;
 use crate::harness::{Space, golden, shared};
 use pointsman::kinds::Served;
-use pointsman::kinds::database::{Database, change_rules};
+use pointsman::kinds::database::Database;
+use pointsman::kinds::database::change::change_rules;
 use serde_json::{Value, json};
 
 const OBJECTS: [&str; 5] = ["db", "fixed", "going", "asking", "unready"];

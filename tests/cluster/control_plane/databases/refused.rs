@@ -7,7 +7,7 @@ use crate::harness::{Answer, Space, golden};
 use pointsman::kinds::Served;
 use pointsman::kinds::carrier::{OLDER, STORED};
 use pointsman::kinds::database::Database;
-use pointsman::kinds::database::convert::FIELDS;
+use pointsman::kinds::database::object::convert::FIELDS;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

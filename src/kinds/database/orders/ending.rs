@@ -1,0 +1,154 @@
+//! What goes when the object goes, a stage at a time: what is worth keeping is written down, then all that uses a volume is
+//! removed, and only then the volumes, each in the very version that was seen.
+
+use super::tombstone;
+use crate::kinds::annotations::{PROTECTED, is_set};
+use crate::kinds::apply::{creation, removal, removal_with};
+use crate::kinds::children::Slot;
+use crate::kinds::database::object::more::LastWord;
+use crate::kinds::database::object::parts::DeletionPolicy;
+use crate::kinds::database::scene::Scene;
+use crate::kinds::database::scene::said;
+use crate::kinds::database::scene::standing::was_made;
+use crate::kinds::order::{Cascade, Child, Order};
+use crate::kinds::reading::Reading;
+use k8s_openapi::api::core::v1::PersistentVolumeClaim;
+use kube::ResourceExt;
+use std::sync::Arc;
+
+/// What becomes of the data when the object goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The volumes stay.
+    Retain,
+    /// A last dump is wanted, and none is recorded.
+    Snapshot,
+    /// Nothing speaks for the volumes.
+    Delete,
+}
+
+/// What the policy, what is recorded and what a person has said make of the data.
+pub fn fate(scene: &Scene<'_>) -> Fate {
+    let more = scene.more;
+    match (more.last_word, policy(scene)) {
+        (Some(LastWord::KeepVolumes), _) | (None, DeletionPolicy::Retain) => Fate::Retain,
+        (Some(LastWord::SkipSnapshot), _) | (None, DeletionPolicy::Delete) => Fate::Delete,
+        (None, DeletionPolicy::Snapshot) if has_last_dump(scene) || !holds_data(scene) => Fate::Delete,
+        (None, DeletionPolicy::Snapshot) => Fate::Snapshot,
+    }
+}
+
+/// Is there a dump that holds all that was written: one since which no server has served for long?
+fn has_last_dump(scene: &Scene<'_>) -> bool {
+    let taken = scene.more.snapshot.as_ref();
+    taken.is_some_and(|taken| !serves(scene) || said::is_fresh(&taken.time, scene.look.seen.now))
+}
+
+/// May anybody write still? Servers that were told to go take no more, however long one of them hangs.
+pub fn serves(scene: &Scene<'_>) -> bool {
+    match scene.look.children.servers.ours() {
+        Some(set) => stays(set),
+        None => scene.members.pods().any(|(_, pod)| stays(pod)),
+    }
+}
+
+/// The policy as it is written now; where the spec cannot be read, as it was ordered, and at last the one that keeps most.
+pub fn policy(scene: &Scene<'_>) -> DeletionPolicy {
+    let look = scene.look;
+    let plan = look.seen.plan.as_ref().ok().or(look.known.applied.as_ref());
+    plan.map_or(DeletionPolicy::Retain, |plan| plan.deletion_policy)
+}
+
+/// Was there ever anything that a user could have written to?
+fn holds_data(scene: &Scene<'_>) -> bool {
+    let told = scene.members.told().is_some_and(|told| told.systemid.is_some());
+    told || was_made(scene.look) || scene.more.begun
+}
+
+/// Is the object protected?
+pub fn is_protected(scene: &Scene<'_>) -> bool {
+    is_set(&scene.look.seen.object, PROTECTED)
+}
+
+/// Is the object's namespace being deleted?
+pub fn namespace_is_ending(scene: &Scene<'_>) -> bool {
+    match &scene.look.children.namespace {
+        Reading::Found(namespace) => namespace.metadata.deletion_timestamp.is_some(),
+        Reading::Absent | Reading::Unread => false,
+    }
+}
+
+/// What is left to be removed, volumes aside.
+pub fn workloads(scene: &Scene<'_>) -> Vec<Order> {
+    // What is not written down is not removed.
+    if let Some(tombstone) = tombstone(scene) {
+        return vec![tombstone];
+    }
+    let children = &scene.look.children;
+    let mut orders: Vec<Order> = gone(&children.schedule).into_iter().collect();
+    orders.extend(children.every_job().filter(|job| stays(*job)).filter_map(removal));
+    orders.extend(children.servers.ours().filter(|live| stays(*live)).and_then(|live| removal_with(live, Cascade::Foreground)));
+    let services = [&children.primary, &children.read_only, &children.addresses];
+    orders.extend(services.into_iter().filter_map(gone));
+    orders.extend(gone(&children.budget));
+    // A server that is still there may have to read them.
+    if no_servers(scene) {
+        orders.extend(children.maps.iter().filter(|map| stays(map.as_ref())).filter_map(|map| removal(map.as_ref())));
+        orders.extend([&children.application, &children.internal].into_iter().filter_map(gone));
+    }
+    orders
+}
+
+/// The volumes that the policy gives up; none while a server or a Job may still use them.
+pub fn volumes(scene: &Scene<'_>) -> Vec<Order> {
+    if tombstone(scene).is_some() || !no_servers(scene) || fate(scene) != Fate::Delete {
+        return Vec::new();
+    }
+    given_up(scene).into_iter().filter(|claim| stays(claim.as_ref())).filter_map(|claim| removal(claim.as_ref())).collect()
+}
+
+/// Is something left that this way out removes?
+pub fn is_left(scene: &Scene<'_>, volumes: bool) -> bool {
+    let children = &scene.look.children;
+    let there = |slots: &[bool]| slots.iter().any(|there| *there);
+    tombstone(scene).is_some()
+        || !no_servers(scene)
+        || !children.job_pods.is_empty()
+        || !children.maps.is_empty()
+        || children.every_job().next().is_some()
+        || there(&[children.schedule.ours().is_some(), children.budget.ours().is_some()])
+        || there(&[&children.primary, &children.read_only, &children.addresses].map(|slot| slot.ours().is_some()))
+        || there(&[&children.application, &children.internal].map(|slot| slot.ours().is_some()))
+        || volumes && !given_up(scene).is_empty()
+}
+
+/// The claims that go: those of the servers, and that of the dumps where nothing is to be kept of the data.
+fn given_up<'a>(scene: &'a Scene<'_>) -> Vec<&'a Arc<PersistentVolumeClaim>> {
+    let children = &scene.look.children;
+    let ours = |slot: &'a Slot<PersistentVolumeClaim>| match slot {
+        Slot::Ours(claim) => Some(claim),
+        Slot::Free | Slot::Unlabelled { .. } | Slot::Adopted { .. } | Slot::Foreign { .. } => None,
+    };
+    let dumps = ours(&children.backups).filter(|_| policy(scene) == DeletionPolicy::Delete);
+    children.claims.iter().filter_map(ours).chain(dumps).collect()
+}
+
+/// The words that outlive the object, where a last dump was taken and they are not written yet.
+fn tombstone(scene: &Scene<'_>) -> Option<Order> {
+    let object = &scene.look.seen.object;
+    let taken = scene.more.snapshot.as_ref()?;
+    (!scene.look.children.has_tombstone).then(|| creation(tombstone::config_map(object, taken)))
+}
+
+fn no_servers(scene: &Scene<'_>) -> bool {
+    scene.look.children.servers.ours().is_none() && scene.members.pods().next().is_none()
+}
+
+fn gone<T: Child>(slot: &Slot<T>) -> Option<Order> {
+    slot.ours().filter(|live| stays(*live)).and_then(removal)
+}
+
+/// Was it not told to go yet?
+fn stays(live: &impl ResourceExt) -> bool {
+    live.meta().deletion_timestamp.is_none()
+}

@@ -1,0 +1,58 @@
+//! When what a question is about is no longer so, beside what is the same for any kind.
+
+use super::Scene;
+use super::undone::{was_never_initialized, was_never_restored};
+use super::work::{self, Progress};
+use super::{outcome, standing};
+use crate::kinds::database::lifecycle::words::Phase;
+use crate::kinds::pods::condition;
+use crate::kinds::reason::Reason;
+use k8s_openapi::api::core::v1::Pod;
+
+/// Is it so?
+type Holds = fn(&Scene<'_>) -> bool;
+
+/// Questions that close for more than what any kind's do: what waits for ready pods alone goes on once they are, and a Job that
+/// outlasted its time may end well.
+const GOES_ON: [(Reason, Holds); 4] = [
+    (Reason::ProvisioningStuck, |scene| all_ready(scene) && (was_never_initialized(scene) || was_never_restored(scene))),
+    (Reason::RolloutStuck, |scene| all_ready(scene) && came_back(scene) && scene.unread().is_some()),
+    (Reason::RestoreFailed, |scene| ended_well(scene, Phase::Restoring)),
+    (Reason::SnapshotFailed, |scene| ended_well(scene, Phase::SnapshottingBeforeDelete)),
+];
+
+/// What was lost, or came apart, for as long as that is so.
+const STANDS: [(Reason, Holds); 4] = [
+    (Reason::CredentialsLost, |scene| !standing::credentials_lost(scene).is_empty()),
+    (Reason::PrimaryVolumeLost, |scene| scene.primary_volume_is_lost()),
+    (Reason::ReplicaDiverged, |scene| scene.diverged().is_some()),
+    (Reason::NodeLost, |scene| scene.primary_is_on_a_lost_node()),
+];
+
+/// Is it still so that something was lost?
+pub fn stands(scene: &Scene<'_>, reason: Reason) -> bool {
+    STANDS.iter().any(|(of, holds)| *of == reason && holds(scene))
+}
+
+/// Is what the open question is about no longer so?
+pub fn is_obstacle_gone(scene: &Scene<'_>) -> bool {
+    let goes_on = |reason| GOES_ON.iter().any(|(of, holds)| *of == reason && holds(scene));
+    scene.question.is_some_and(|question| scene.look.obstacle_gone(question.reason) || goes_on(question.reason))
+}
+
+/// Has a pod become ready since the question was asked?
+fn came_back(scene: &Scene<'_>) -> bool {
+    let since = |pod: &Pod| Some(condition(pod, "Ready")?.last_transition_time.as_ref()?.0);
+    scene.question.is_some_and(|question| scene.members.pods().any(|(_, pod)| since(pod).is_some_and(|time| time > question.time.0)))
+}
+
+/// Is every pod that was ordered ready, and as it is wanted?
+fn all_ready(scene: &Scene<'_>) -> bool {
+    scene.look.known.applied.as_ref().is_some_and(|ordered| scene.settled() >= ordered.replicas) && scene.primary_is_as_wanted()
+}
+
+/// Has the Job of a phase that was left ended well?
+pub fn ended_well(scene: &Scene<'_>, phase: Phase) -> bool {
+    let task = work::task(scene.look, phase);
+    task.is_some_and(|task| matches!(&task.progress, Progress::Done(line) if outcome::of(scene.look, task.work, line).is_ok()))
+}

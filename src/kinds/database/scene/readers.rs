@@ -1,0 +1,69 @@
+//! Where readers are led: to the replicas that serve, and to the primary where none does. It follows the servers, so it is
+//! nobody's drift.
+
+use super::Scene;
+use super::members::Members;
+use super::standing;
+use crate::kinds::apply::apply;
+use crate::kinds::database::children::names;
+use crate::kinds::database::children::network::{self, ROLE};
+use crate::kinds::database::lifecycle::words::Phase;
+use crate::kinds::database::plan::Plan;
+use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
+use json_patch::{AddOperation, PatchOperation};
+use jsonptr::PointerBuf;
+use k8s_openapi::api::core::v1::Pod;
+use kube::{Resource, ResourceExt};
+use serde_json::json;
+
+/// Is there a reader who is not led to a server that serves readers?
+pub fn is_misleading(scene: &Scene<'_>) -> bool {
+    scene.look.target.as_ref().is_some_and(|target| !orders(scene, target).is_empty())
+}
+
+/// What it takes to lead them where they are served.
+pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    let labels = scene.members.pods().filter_map(|(ordinal, pod)| role(scene, ordinal, pod));
+    labels.chain(service(scene, target).1).chain(writers(scene, target)).collect()
+}
+
+/// Who writes is led after a primary that has moved, where a question keeps that from being done with all else.
+fn writers(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
+    let (object, slot) = (&scene.look.seen.object, &scene.look.children.primary);
+    if scene.question.is_none() || standing::writers_are_fought_over(scene) || scene.phase() != Phase::HumanIntervention {
+        return None;
+    }
+    // A pod that readers come to was not made anew yet, and takes no writes.
+    let takes_writes = |ordinal: &u32| scene.members.is_ready(*ordinal) && !scene.members.pod(*ordinal).is_some_and(Members::is_labelled);
+    let primary = scene.members.primary().filter(takes_writes)?;
+    let led = slot.ours().and_then(|service| network::leads_to(service))?;
+    let moved = *led != names::pod(&object.name_any(), primary);
+    moved.then(|| apply(slot, network::primary(object, target, Some(primary)), scene.look.yielded())).flatten()
+}
+
+/// The Service of the read replicas: made, or mended where others wrote to it; and led elsewhere, where it stands as it was
+/// right before.
+pub fn service(scene: &Scene<'_>, target: &Plan) -> (Option<Order>, Option<Order>) {
+    let (object, slot, fields) = (&scene.look.seen.object, &scene.look.children.read_only, scene.look.yielded());
+    let led = |primary, ready| apply(slot, network::read_only(object, target, primary, ready), fields);
+    let order = led(scene.members.primary(), scene.members.replica_is_ready());
+    let was_right = || {
+        let primaries = (0..scene.count(target)).map(|ordinal| (Some(ordinal), false));
+        primaries.chain([(None, false), (None, true)]).any(|(primary, ready)| led(primary, ready).is_none())
+    };
+    match order {
+        Some(order) if slot.ours().is_some() && was_right() => (None, Some(order)),
+        order => (order, None),
+    }
+}
+
+/// The label that lets readers come to a replica. Nobody takes it off: a pod that is to be the primary is made anew.
+fn role(scene: &Scene<'_>, ordinal: u32, pod: &Pod) -> Option<Order> {
+    let serves = scene.members.primary() != Some(ordinal) && scene.members.is_ready(ordinal);
+    (serves && !Members::is_labelled(pod)).then(|| {
+        let path = PointerBuf::from_tokens(["metadata", "labels", ROLE.0]);
+        let label = PatchOperation::Add(AddOperation { path, value: json!(ROLE.1) });
+        let child = ChildRef { kind: ChildKind::Pod, name: pod.name_any() };
+        Order::Patch { child, patch: patch_of(pod.meta().uid.as_deref(), [label]) }
+    })
+}

@@ -1,0 +1,84 @@
+//! How a database stands: what more than one asks of a scene.
+
+use super::Scene;
+use super::members::Members;
+use super::siblings::remembered;
+use crate::kinds::children::Slot;
+use crate::kinds::database::Database;
+use crate::kinds::database::children::names::Work;
+use crate::kinds::database::children::secrets::Loss;
+use crate::kinds::database::children::{names, network};
+use crate::kinds::database::reports::last_words::Word as Refusal;
+use crate::kinds::intervention::Evidence;
+use crate::kinds::look::Look;
+use crate::kinds::order::ChildKind;
+use crate::kinds::pods::trouble;
+use crate::kinds::reason::Reason;
+use kube::core::object::HasStatus;
+use kube::{Resource, ResourceExt};
+
+/// Were the pods never all ready?
+pub fn was_never_ready(scene: &Scene<'_>) -> bool {
+    scene.look.seen.object.status().is_none_or(|status| status.last_good.is_none())
+}
+
+/// Is it known of the database that it was made, or brought back?
+pub fn was_made(look: &Look<'_, Database>) -> bool {
+    let more = remembered(&look.seen.object);
+    let known = more.system.as_ref().is_some_and(|system| system.identifier.is_some());
+    known || more.initialized.is_some() || more.restored.is_some() || look.known.last_good.is_some()
+}
+
+/// Is the object being removed?
+pub fn is_going(scene: &Scene<'_>) -> bool {
+    scene.look.seen.object.meta().deletion_timestamp.is_some()
+}
+
+/// Has the last dump no place to be written to: is the claim of dumps somebody else's?
+pub fn has_no_place(look: &Look<'_, Database>, work: Work) -> bool {
+    work == Work::Snapshot && matches!(look.children.backups, Slot::Foreign { .. })
+}
+
+/// What was lost of the passwords, where there is a server that knows some and nobody has allowed new ones.
+pub fn credentials_lost(scene: &Scene<'_>) -> Vec<Loss> {
+    let children = &scene.look.children;
+    let known = !scene.is_new() && scene.more.reset_time.is_none();
+    let taken = |slot: &Slot<_>| !matches!(slot, Slot::Free | Slot::Ours(_));
+    if !known || taken(&children.internal) || taken(&children.application) {
+        return Vec::new();
+    }
+    children.credentials.as_ref().err().cloned().unwrap_or_default()
+}
+
+/// Has the primary to be another pod: since its own is to go, since nobody is it just now, or since the one that takes over
+/// serves as a replica still?
+pub fn is_switchover_wanted(scene: &Scene<'_>) -> bool {
+    let Some(told) = scene.members.told().filter(|_| !was_never_ready(scene)) else { return false };
+    let goes =
+        |primary: u32| !is_going(scene) && scene.look.target.as_ref().is_some_and(|target| primary >= target.replicas.unsigned_abs());
+    let served = |primary: u32| scene.members.pod(primary).is_some_and(Members::is_labelled);
+    told.primary.is_none_or(|primary| goes(primary) || served(primary))
+}
+
+/// Is the primary on its move? Nobody can write until that has ended, so all else waits; but where the pod whose turn it is
+/// cannot run, something else has to help it.
+pub fn is_midway(scene: &Scene<'_>) -> bool {
+    let Some(told) = scene.members.told() else { return false };
+    let name = scene.look.seen.object.name_any();
+    let led = scene.look.children.primary.ours().and_then(|service| network::leads_to(service));
+    let fought_over = writers_are_fought_over(scene);
+    let serves = |heir: u32| fought_over || led.is_none_or(|pod| *pod == names::pod(&name, heir));
+    let heir = told.primary.filter(|heir| !serves(*heir) || scene.members.pod(*heir).is_some_and(Members::is_labelled));
+    let turn = heir.or(told.fenced.filter(|_| told.primary.is_none()));
+    // One that waits to be named, or for its crash to be told, is part of the move.
+    let waits = |ordinal: u32| matches!(scene.members.ended(ordinal), Some((Refusal::Fenced | Refusal::Unclean, _)));
+    let stuck = |ordinal: u32| !waits(ordinal) && scene.members.pod(ordinal).is_some_and(|pod| trouble(pod).is_some());
+    turn.is_some_and(|ordinal| !stuck(ordinal))
+}
+
+/// Is it asked who leads writers elsewhere again and again? Until that is answered they are left where they are.
+pub fn writers_are_fought_over(scene: &Scene<'_>) -> bool {
+    let name = names::own(&scene.look.seen.object.name_any());
+    let is_it = |seen: &Evidence| seen.kind == ChildKind::Service.name() && seen.name == name;
+    scene.question.is_some_and(|question| question.reason == Reason::DriftFought && question.evidence.iter().any(is_it))
+}

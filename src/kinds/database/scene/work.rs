@@ -1,0 +1,145 @@
+//! The Job of a phase: what it is to do, and how far it is.
+
+use super::said;
+use super::siblings::{self, Children, OneJob};
+use crate::kinds::database::Database;
+use crate::kinds::database::children::jobs::{self, Attempt};
+use crate::kinds::database::children::names::Work;
+use crate::kinds::database::children::topology::Topology;
+use crate::kinds::database::lifecycle::words::Phase;
+use crate::kinds::database::object::v1;
+use crate::kinds::database::plan::Plan;
+use crate::kinds::database::reports::results;
+use crate::kinds::look::Look;
+use crate::kinds::rendered::Rendered;
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use serde_json::json;
+use std::borrow::Cow;
+
+/// How far a Job is.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// It is not there.
+    Missing,
+    /// One that was asked something else stands in its way.
+    Another(&'a Job),
+    /// It has not ended, or nobody knows yet how.
+    Running,
+    /// It ended well, with this line.
+    Done(String),
+    /// It failed, in these words.
+    Failed(String),
+}
+
+/// The Job of a phase.
+#[derive(Debug)]
+pub struct Task<'a> {
+    /// What it is for.
+    pub work: Work,
+    /// It, as it is wanted.
+    pub rendered: Rendered,
+    /// How far it is.
+    pub progress: Progress<'a>,
+}
+
+/// The phases that wait for a Job, and what it does.
+const WORK: [(Phase, Work); 4] = [
+    (Phase::Probing, Work::Probe),
+    (Phase::Restoring, Work::Restore),
+    (Phase::Initializing, Work::Init),
+    (Phase::SnapshottingBeforeDelete, Work::Snapshot),
+];
+
+/// The plan that the Job of `phase` is about: an image is asked about what is wanted, all else is about what serves.
+pub fn plan<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<&'a Plan> {
+    if phase == Phase::Probing { look.wanted.as_ref().ok() } else { look.target.as_ref() }
+}
+
+/// The Job of `phase`, and how far it is; nothing where the phase has none, or nothing to ask.
+pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> {
+    let (_, work) = WORK.into_iter().find(|(of, _)| *of == phase)?;
+    let plan = plan(look, phase)?;
+    let placed = if work == Work::Snapshot { placed_well(look, plan) } else { Cow::Borrowed(plan) };
+    // A dump may wait for another one first.
+    let seconds = if work.is_long() { patience(look, phase).max(2 * jobs::DUMP_SECONDS) } else { patience(look, phase) };
+    let mut rendered = rendered(&look.seen.object, &placed, work, seconds)?;
+    // One of an earlier attempt goes on under its name.
+    rendered.child.name.clone_from(&look.children.job(work)?.name);
+    rendered.object["metadata"]["name"] = json!(rendered.child.name);
+    // Servers have served since: another one is taken in its place.
+    let old = |job: &&Job| work == Work::Snapshot && job.metadata.deletion_timestamp.is_none() && is_old(job, look);
+    let old = look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours()).filter(old);
+    let progress = old.map_or_else(|| progress(&look.children, work, &rendered), Progress::Another);
+    Some(Task { work, rendered, progress })
+}
+
+/// The last dump is made where and as what served last: nobody can mend a spec any more once its object is to go.
+fn placed_well<'a>(look: &Look<'_, Database>, plan: &'a Plan) -> Cow<'a, Plan> {
+    match &look.known.last_good {
+        Some(good) if good.template != plan.template => Cow::Owned(Plan { template: good.template.clone(), ..plan.clone() }),
+        _ => Cow::Borrowed(plan),
+    }
+}
+
+/// When the Job of this work ended well.
+pub fn completed_at(look: &Look<'_, Database>, work: Work) -> Option<Time> {
+    said::completion(look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours())?)
+}
+
+fn is_old(job: &Job, look: &Look<'_, Database>) -> bool {
+    said::completion(job).or_else(|| said::failed_at(job)).is_some_and(|time| !said::is_fresh(&time, look.seen.now))
+}
+
+/// The Job that waits until every server has read the settings of a mark.
+pub fn reading<'a>(look: &'a Look<'_, Database>, mark: i64) -> Option<Task<'a>> {
+    let (object, plan) = (&look.seen.object, look.target.as_ref()?);
+    let told = look.children.topology.ours().and_then(|map| Topology::of(map).ok())?;
+    let attempt = Attempt { question: siblings::attempt(object), seconds: patience(look, Phase::Restarting) };
+    let rendered = jobs::generation(object, plan, &told.peers, mark, &attempt);
+    let progress = progress(&look.children, Work::Generation, &rendered);
+    Some(Task { work: Work::Generation, rendered, progress })
+}
+
+/// How long a Job may take, in seconds: longer than its state, since Kubernetes removes the pod of one that took too long, and
+/// with it the words that say why.
+fn patience(look: &Look<'_, Database>, phase: Phase) -> i64 {
+    look.seen.settings.deadline(phase).as_secs().saturating_mul(2)
+}
+
+/// Has that Job ended well?
+pub fn has_told(look: &Look<'_, Database>, mark: i64) -> bool {
+    let told = |line: &str| {
+        results::generation(line).is_ok_and(|all| all.values().all(|one| one.as_ref().is_some_and(|one| one.generation == Some(mark))))
+    };
+    matches!(reading(look, mark), Some(Task { progress: Progress::Done(line), .. }) if told(&line))
+}
+
+fn rendered(object: &v1::Database, plan: &Plan, work: Work, seconds: i64) -> Option<Rendered> {
+    let attempt = Attempt { question: siblings::attempt(object), seconds };
+    Some(match work {
+        Work::Probe => jobs::probe(object, plan, &attempt),
+        Work::Init => jobs::init(object, plan, &attempt),
+        Work::Restore => jobs::restore(object, plan, plan.restore_from.as_ref()?, &attempt),
+        Work::Snapshot => jobs::snapshot(object, plan, &attempt),
+        Work::Generation => return None,
+    })
+}
+
+fn progress<'a>(children: &'a Children, work: Work, rendered: &Rendered) -> Progress<'a> {
+    let Some(job) = children.job(work).and_then(|OneJob { slot, .. }| slot.ours()) else { return Progress::Missing };
+    if job.metadata.deletion_timestamp.is_some() {
+        return Progress::Running;
+    }
+    if !jobs::is_asked_so(job, rendered) {
+        return Progress::Another(job);
+    }
+    if said::is_complete(job) {
+        // Its pod may be told of later than the Job itself.
+        return said::last_line(&children.job_pods, job, true).map_or(Progress::Running, Progress::Done);
+    }
+    match said::failure(job) {
+        Some(why) => Progress::Failed(said::last_line(&children.job_pods, job, false).unwrap_or(why)),
+        None => Progress::Running,
+    }
+}

@@ -1,0 +1,42 @@
+//! Why a Database asks.
+
+use super::trouble;
+use crate::kinds::database::Database;
+use crate::kinds::database::lifecycle::words::{Event, Phase};
+use crate::kinds::database::scene::Scene;
+use crate::kinds::intervention::Evidence;
+use crate::kinds::look::Look;
+use crate::kinds::order::Fate;
+use crate::kinds::questions::Asks;
+use crate::kinds::reason::Reason;
+use crate::machine::Step;
+
+impl Asks for Database {
+    fn reason(look: &Look<'_, Self>, step: &Step<Self>) -> Reason {
+        let undone = look.seen.refusal.as_ref().is_some_and(|refusal| refusal.fate == Fate::Undone) && !look.missing.is_empty();
+        match (step.cause(), step.from()) {
+            (Some(Event::SpecInvalid), _) => Reason::SpecInvalid,
+            (Some(Event::ChildConflict), _) => Reason::ChildConflict,
+            (Some(Event::DriftFought), _) => Reason::DriftFought,
+            (Some(Event::CredentialsLost), _) => Reason::CredentialsLost,
+            (Some(Event::PrimaryVolumeLost), _) => Reason::PrimaryVolumeLost,
+            (Some(Event::ReplicaDiverged), _) => Reason::ReplicaDiverged,
+            (Some(Event::Protected), _) => Reason::Protected,
+            (Some(Event::MajorFound | Event::DowngradeFound), _) | (_, Phase::Probing) => Reason::ProbeFailed,
+            (_, Phase::ExpandingStorage) => Reason::StorageNotExpandable,
+            (_, Phase::Initializing) => Reason::InitJobFailed,
+            (_, Phase::Restoring) => Reason::RestoreFailed,
+            (_, Phase::SnapshottingBeforeDelete) => Reason::SnapshotFailed,
+            (_, Phase::Removing | Phase::Retaining) => Reason::RemovalStuck,
+            (_, Phase::Provisioning) => Reason::ProvisioningStuck,
+            (_, Phase::Degraded) if undone => Reason::DriftFought,
+            (_, Phase::Unavailable) if Scene::of(look).primary_is_on_a_lost_node() => Reason::NodeLost,
+            (_, Phase::Degraded | Phase::Unavailable) => Reason::PodsUnavailable,
+            _ => Reason::RolloutStuck,
+        }
+    }
+
+    fn evidence(look: &Look<'_, Self>, reason: Reason) -> Vec<Evidence> {
+        trouble::evidence(look, reason)
+    }
+}

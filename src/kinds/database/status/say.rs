@@ -1,0 +1,204 @@
+//! What is said of a Database, phase by phase.
+
+use super::trouble;
+use crate::kinds::children::Slot;
+use crate::kinds::database::Database;
+use crate::kinds::database::children::names;
+use crate::kinds::database::lifecycle::words::Phase;
+use crate::kinds::database::object::more::DatabaseStatus;
+use crate::kinds::database::object::parts::DeletionPolicy;
+use crate::kinds::database::orders::ending;
+use crate::kinds::database::plan::version;
+use crate::kinds::database::scene::Scene;
+use crate::kinds::database::scene::undone::{was_never_initialized, was_never_restored};
+use crate::kinds::database::scene::work::{self, Progress};
+use crate::kinds::database::scene::{closing, learning, standing};
+use crate::kinds::look::Look;
+use crate::kinds::order::ChildKind;
+use crate::kinds::pods::counted;
+use crate::kinds::prose::listed;
+use crate::kinds::questions::drift;
+use crate::kinds::status::{Claim, WaitingFor};
+use crate::kinds::telling::{Tells, Told, person, typed};
+use jiff::SignedDuration;
+use kube::ResourceExt;
+use std::collections::BTreeSet;
+
+impl Tells for Database {
+    fn told(look: &Look<'_, Self>, phase: Phase) -> Told {
+        Told { message: message(look, phase), waiting_for: waiting_for(look, phase) }
+    }
+
+    /// Who is served by a replica alone cannot write; and before the database was made, or brought back, nobody is let in.
+    fn serving(look: &Look<'_, Self>) -> i32 {
+        let scene = Scene::of(look);
+        i32::from(scene.members.primary_is_ready() && !was_never_initialized(&scene) && !was_never_restored(&scene))
+    }
+
+    fn is_ready(phase: Phase) -> bool {
+        phase == Phase::Ready
+    }
+
+    fn more(look: &Look<'_, Self>, status: &DatabaseStatus) -> Vec<Claim> {
+        let (holds, reason, message) = backups(look, status);
+        vec![Claim { name: BACKUPS, holds, reason: reason.to_owned(), message }]
+    }
+
+    /// Of the same image another tag, of the same major version and a later minor one.
+    fn newer_default(look: &Look<'_, Self>, status: &DatabaseStatus) -> Option<String> {
+        let (target, default) = (look.target.as_ref()?, &look.seen.settings.default_image);
+        let runs = learning::answer(&status.more, target)?.version;
+        let latest = version::minor(default).filter(|_| version::is_alike(default, &target.template.image))?;
+        let newer = latest.0 == runs / learning::MAJOR && latest.1 > runs % learning::MAJOR;
+        newer.then(|| {
+            let patch = format!("--type=merge --patch '{{\"spec\":{{\"image\":\"{default}\"}}}}'");
+            let (runs, latest) = (learning::spelled(runs), format!("{}.{}", latest.0, latest.1));
+            let so = format!(
+                "{runs} runs, and the operator's default is {latest}; it restarts the servers, so nobody is given it unasked. To have it:"
+            );
+            typed::<Database>(&so, &look.seen.object, "patch", &patch)
+        })
+    }
+}
+
+/// The condition about backups.
+pub const BACKUPS: &str = "BackupsHealthy";
+
+/// Are backups made when they are to be? Two in a row that are missing are too many.
+fn backups(look: &Look<'_, Database>, status: &DatabaseStatus) -> (bool, &'static str, String) {
+    let Some(backup) = look.target.as_ref().map(|target| &target.backup) else {
+        return (true, "NothingOrdered", "nothing was ordered yet".to_owned());
+    };
+    let claim = look.children.backups.ours();
+    if let Some((claim, class)) = claim.and_then(|claim| Some((claim, trouble::missing_class(look, claim)?))) {
+        let remedy = "create it; or pause this object, delete the claim, which holds nothing, change the class, and resume";
+        let words = format!("{} has no volume, and no StorageClass is called {class}: no dump can be kept; {remedy}", claim.name_any());
+        return (false, "NoStorageClass", words);
+    }
+    if let Some(claim) = claim.filter(|claim| claim.metadata.deletion_timestamp.is_some() && !standing::is_going(&Scene::of(look))) {
+        let goes = "is being deleted and goes, with its dumps, once no pod mounts it: no dump is made until then; copy them now";
+        return (false, "ClaimGoes", format!("{} {goes}", claim.name_any()));
+    }
+    let Some(schedule) = backup.schedule.as_ref().filter(|_| !backup.suspend) else {
+        return (true, "NoSchedule", "no backup is made on a schedule".to_owned());
+    };
+    let times = status.more.backup.as_ref();
+    let last = times.and_then(|times| times.last_success.as_ref()).map(|time| time.0);
+    let stands = times.and_then(|times| times.since.as_ref()).map(|time| time.0);
+    let since = last.max(stands).unwrap_or(look.seen.now);
+    let missed = schedule.next(since).and_then(|first| schedule.next(first)).is_some_and(|second| look.seen.now > second + LATE);
+    match (missed, last) {
+        (false, _) => (true, "OnSchedule", "backups are made when they are to be".to_owned()),
+        (true, Some(last)) => (false, "Missed", format!("two backups in a row are missing; the last good one was made at {last}")),
+        (true, None) => (false, "Missed", "two backups in a row are missing; there is no good one".to_owned()),
+    }
+}
+
+/// How long a backup that has begun in time may take until it counts as missing.
+const LATE: SignedDuration = SignedDuration::from_hours(1);
+
+fn message(look: &Look<'_, Database>, phase: Phase) -> String {
+    let scene = Scene::of(look);
+    let pods = counted(look.replicas());
+    let name = look.seen.object.name_any();
+    let image = || work::plan(look, Phase::Probing).map(|plan| plan.template.image.clone()).unwrap_or_default();
+    let trouble = first_trouble(look);
+    match phase {
+        Phase::Pending | Phase::Deleting | Phase::Paused | Phase::HumanIntervention | Phase::RemovalBlocked => String::new(),
+        Phase::Provisioning => format!("provisioning {pods}{trouble}"),
+        Phase::Probing => format!("asking {} what it can do{trouble}", image()),
+        Phase::Restoring => format!("bringing the backup back{trouble}"),
+        Phase::Initializing => format!("making role, database and extensions{trouble}"),
+        Phase::Ready => format!("{pods} ready; connect with the Secret {}", names::application(&name)),
+        Phase::Scaling => format!("scaling to {pods}{trouble}"),
+        Phase::Restarting if scene.members.outdated().next().is_none() => format!("the servers read their settings anew{trouble}"),
+        Phase::Restarting => format!("restarting {pods}, one at a time, the primary last{trouble}"),
+        Phase::ExpandingStorage => format!("expanding volumes{trouble}"),
+        Phase::Degraded if let Some((_, claim)) = scene.going_claims().find(|(ordinal, _)| scene.lead() == Some(*ordinal)) => {
+            format!("{} is being deleted: its data goes with its pod; dump it now", claim.name_any())
+        }
+        Phase::Degraded => {
+            let drift = drift(look).into_iter().next().map(|drift| format!("; {} {}: {}", drift.kind, drift.name, drift.words));
+            format!("the primary serves; repairing: {pods} wanted{}", drift.unwrap_or(trouble))
+        }
+        Phase::Unavailable => {
+            let primary = scene.members.primary_name(&name).unwrap_or_else(|| "the primary".to_owned());
+            format!("nobody can write: {primary} is away, and is waited for on its own volume{trouble}")
+        }
+        Phase::RollingBack => format!("rolling {pods} back to what was ready last{trouble}"),
+        Phase::RolledBack => typed::<Database>("rolled back; the spec asks for what failed:", &look.seen.object, "edit", ""),
+        Phase::SnapshottingBeforeDelete => format!("taking a last dump before anything is removed{trouble}"),
+        Phase::Removing => format!("{}removing the servers, then their volumes{trouble}", undumped(&scene)),
+        Phase::Retaining => format!("removing the servers; every volume stays{trouble}"),
+        Phase::Releasing if ending::namespace_is_ending(&scene) => {
+            format!("the namespace goes, and its volumes with it: {}", listed(volumes(look).into_iter()))
+        }
+        Phase::Releasing => "nothing is left to be removed".to_owned(),
+    }
+}
+
+/// The first of what goes wrong, to be told behind something else.
+fn first_trouble(look: &Look<'_, Database>) -> String {
+    let told = |it: WaitingFor| match it.kind.as_str() {
+        "Pod" => format!("; {}: {}", it.name, it.what),
+        kind => format!("; {kind} {}: {}", it.name, it.what),
+    };
+    trouble::waiting_for(look).into_iter().next().map(told).unwrap_or_default()
+}
+
+/// Why there is no dump although the policy asks for one.
+fn undumped(scene: &Scene<'_>) -> &'static str {
+    let wanted = ending::policy(scene) == DeletionPolicy::Snapshot && scene.more.snapshot.is_none();
+    // What was said closes the question in this very step.
+    if wanted && (scene.question.is_some() || scene.more.last_word.is_some()) {
+        return "without a last dump, as was answered; ";
+    }
+    if wanted && !closing::ended_well(scene, Phase::SnapshottingBeforeDelete) { "there was no database to dump; " } else { "" }
+}
+
+/// The claims of the object, those too that a namespace has taken already.
+pub fn volumes(look: &Look<'_, Database>) -> Vec<String> {
+    let name = look.seen.object.name_any();
+    let known = Scene::of(look).more.system.iter().flat_map(|system| system.claims.keys()).filter_map(|ordinal| ordinal.parse().ok());
+    let known = known.map(|ordinal| names::claim(&name, ordinal));
+    let dumps = look.known.applied.as_ref().map(|_| names::backups(&name));
+    let there = look.children.claims.iter().chain([&look.children.backups]).filter_map(Slot::ours).map(ResourceExt::name_any);
+    Vec::from_iter(known.chain(dumps).chain(there).collect::<BTreeSet<_>>())
+}
+
+fn waiting_for(look: &Look<'_, Database>, phase: Phase) -> Vec<WaitingFor> {
+    let workload = || WaitingFor {
+        kind: ChildKind::StatefulSet.name(),
+        name: look.seen.object.name_any(),
+        what: format!("{} of this generation to be ready", counted(look.replicas())),
+    };
+    let first = match phase {
+        Phase::Provisioning | Phase::Scaling | Phase::Restarting | Phase::Degraded | Phase::Unavailable | Phase::RollingBack => {
+            Some(workload())
+        }
+        Phase::Probing | Phase::Restoring | Phase::Initializing | Phase::SnapshottingBeforeDelete => job(look, phase),
+        Phase::RolledBack => return vec![person("another spec")],
+        Phase::ExpandingStorage | Phase::Removing | Phase::Retaining => None,
+        Phase::Pending
+        | Phase::Ready
+        | Phase::Deleting
+        | Phase::Releasing
+        | Phase::Paused
+        | Phase::HumanIntervention
+        | Phase::RemovalBlocked => {
+            return Vec::new();
+        }
+    };
+    first.into_iter().chain(trouble::waiting_for(look)).collect()
+}
+
+fn job(look: &Look<'_, Database>, phase: Phase) -> Option<WaitingFor> {
+    let task = work::task(look, phase)?;
+    let what = match task.progress {
+        Progress::Missing => "to be made",
+        Progress::Another(_) => "to make room: it was asked something else",
+        Progress::Running => "to end",
+        Progress::Done(_) | Progress::Failed(_) => "to be read",
+    };
+    Some(WaitingFor { kind: ChildKind::Job.name(), name: task.rendered.child.name, what: what.to_owned() })
+}

@@ -1,0 +1,230 @@
+//! What goes wrong, in the words of those it happens to.
+
+use crate::kinds::children::Slot;
+use crate::kinds::database::Database;
+use crate::kinds::database::children::COMPONENT;
+use crate::kinds::database::children::names;
+use crate::kinds::database::children::secrets::Loss;
+use crate::kinds::database::facts;
+use crate::kinds::database::lifecycle::words::Phase;
+use crate::kinds::database::scene::Scene;
+use crate::kinds::database::scene::ground::{granted, is_smaller, wanted};
+use crate::kinds::database::scene::work::{self, Progress};
+use crate::kinds::database::scene::{outcome, said, standing};
+use crate::kinds::intervention::Evidence;
+use crate::kinds::look::Look;
+use crate::kinds::pods::{ended_long_ago, trouble, unready};
+use crate::kinds::questions::{drift, quote};
+use crate::kinds::reason::Reason;
+use crate::kinds::status::WaitingFor;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use kube::ResourceExt;
+use std::sync::Arc;
+
+/// How many objects are quoted: the first ones say it all.
+const QUOTED: usize = 4;
+/// How much of what somebody waits on is said.
+const WHAT: usize = 256;
+
+/// What was refused, the claims that wait, and the pods in trouble, for `status.waitingFor`.
+pub fn waiting_for(look: &Look<'_, Database>) -> Vec<WaitingFor> {
+    let wait = |kind: &str, name: String, what: &str| WaitingFor { kind: kind.to_owned(), name, what: what.chars().take(WHAT).collect() };
+    let refused = look.seen.refusal.iter().map(|refusal| {
+        let (kind, name) = refusal.about(&look.seen.object);
+        wait(&kind, name, &refusal.words)
+    });
+    let claim = |(name, what): (String, String)| wait("PersistentVolumeClaim", name, &what);
+    let pods = pods(look).filter_map(|pod| Some(wait("Pod", pod.name_any(), &trouble(pod)?.what)));
+    refused.chain(classless(look).map(claim)).chain(pods).chain(waiting_claims(look).map(claim)).take(QUOTED).collect()
+}
+
+/// Everything that was seen to go wrong, for a question of this reason.
+pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
+    let scene = Scene::of(look);
+    let owner = look.seen.object.name_any();
+    let own = match reason {
+        Reason::CredentialsLost => standing::credentials_lost(&scene).iter().map(lost).collect(),
+        Reason::PrimaryVolumeLost => volume_lost(&scene).into_iter().collect(),
+        Reason::ReplicaDiverged => {
+            let words = |(ordinal, sentence): (u32, String)| quote("Pod", &names::pod(&owner, ordinal), &sentence);
+            scene.diverged().map(words).into_iter().collect()
+        }
+        Reason::ProbeFailed => probe(look, &scene),
+        Reason::InitJobFailed => job(look, Phase::Initializing),
+        Reason::RestoreFailed => job(look, Phase::Restoring),
+        Reason::SnapshotFailed => job(look, Phase::SnapshottingBeforeDelete),
+        Reason::NodeLost => silent(&scene).into_iter().collect(),
+        Reason::StorageNotExpandable => small(&scene),
+        Reason::RemovalStuck => left(look),
+        Reason::Protected => vec![quote("Database", &owner, "the annotation pointsman.dev/protected says \"true\"")],
+        Reason::SpecInvalid
+        | Reason::ChildConflict
+        | Reason::ProvisioningStuck
+        | Reason::RolloutStuck
+        | Reason::PodsUnavailable
+        | Reason::DriftFought => Vec::new(),
+    };
+    own.into_iter().chain(seen(look)).take(2 * QUOTED).collect()
+}
+
+/// What everybody says who has something to say.
+fn seen(look: &Look<'_, Database>) -> Vec<Evidence> {
+    let refused = look.seen.refusal.iter().map(|refusal| {
+        let (kind, name) = refusal.about(&look.seen.object);
+        quote(&kind, &name, &refusal.words)
+    });
+    let waiting = pods(look).filter_map(|pod| Some(quote("Pod", &pod.name_any(), &trouble(pod)?.words)));
+    let silent = pods(look).filter(|pod| trouble(pod).is_none());
+    let silent = silent.filter_map(|pod| Some(quote("Pod", &pod.name_any(), &unready(pod)?)));
+    let claim = |(name, words): (String, String)| quote("PersistentVolumeClaim", &name, &words);
+    let claims = waiting_claims(look).map(claim);
+    let seen = classless(look).map(claim).chain(waiting).chain(silent).chain(claims).take(QUOTED);
+    refused.chain(seen).chain(drift(look)).collect()
+}
+
+/// Claims that were told to go while their pods serve: only that of the primary takes data with it.
+fn going(look: &Look<'_, Database>) -> Vec<(String, &'static str)> {
+    let scene = Scene::of(look);
+    let words = |ordinal| {
+        if scene.lead() == Some(ordinal) {
+            "it is being deleted and goes, with its data, once its pod does: the pod is not restarted; dump the data now"
+        } else {
+            "it is being deleted and goes once its pod does: the pod is not restarted; the replica is cloned anew then"
+        }
+    };
+    scene.going_claims().map(|(ordinal, claim)| (claim.name_any(), words(ordinal))).collect()
+}
+
+/// The pods of servers and of Jobs, but those that have done what they had to do, or failed at it long ago; nobody waits for
+/// a backup on the schedule.
+fn pods<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = &'a Arc<Pod>> {
+    let is_done = |pod: &Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Succeeded");
+    let is_waited_for = |pod: &&Arc<Pod>| {
+        let scheduled = pod.labels().get(COMPONENT).map(String::as_str) == Some("backup");
+        !scheduled && !ended_long_ago(pod, look.seen.now)
+    };
+    let jobs = look.children.job_pods.iter().filter(is_waited_for);
+    look.children.pods.iter().chain(jobs).filter(move |pod| !is_done(pod))
+}
+
+/// Claims without a volume. That of the dumps may have none until the first one is taken, but where it can never have one.
+fn pending<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = &'a PersistentVolumeClaim> {
+    let dumps = look.children.backups.ours().filter(|claim| missing_class(look, claim).is_some());
+    let servers = look.children.claims.iter().filter_map(Slot::ours);
+    servers.chain(dumps).filter(|claim| is_pending(claim))
+}
+
+fn is_pending(claim: &PersistentVolumeClaim) -> bool {
+    claim.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Pending")
+}
+
+/// The StorageClass that a claim without a volume names, where there is none of that name.
+pub fn missing_class<'a>(look: &Look<'_, Database>, claim: &'a PersistentVolumeClaim) -> Option<&'a String> {
+    let named = claim.spec.as_ref()?.storage_class_name.as_ref().filter(|name| !name.is_empty() && is_pending(claim))?;
+    let classes = look.children.classes.found()?;
+    classes.iter().all(|class| class.name_any() != *named).then_some(named)
+}
+
+/// Claims that can have no volume, with why: pods wait for them, and do not say it so well.
+fn classless<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = (String, String)> + 'a {
+    let words = |class: &String| format!("it has no volume, and no StorageClass is called {class}");
+    pending(look).filter_map(move |claim| Some((claim.name_any(), words(missing_class(look, claim)?))))
+}
+
+/// Other claims that go, or have no volume.
+fn waiting_claims<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = (String, String)> + 'a {
+    let waiting = pending(look).filter(|claim| missing_class(look, claim).is_none());
+    let waiting = waiting.map(|claim| (claim.name_any(), "it has no volume yet".to_owned()));
+    going(look).into_iter().map(|(name, words)| (name, words.to_owned())).chain(waiting)
+}
+
+fn lost(loss: &Loss) -> Evidence {
+    let (Loss::Gone { secret } | Loss::Missing { secret, .. } | Loss::Edited { secret, .. }) = loss;
+    quote("Secret", secret, &loss.to_string())
+}
+
+fn volume_lost(scene: &Scene<'_>) -> Option<Evidence> {
+    let (ordinal, recorded) = scene.recorded_claim()?;
+    let name = names::claim(&scene.look.seen.object.name_any(), ordinal);
+    let words = match scene.standing_claim(ordinal) {
+        None => format!("it is gone; the data was on the claim of uid {recorded}"),
+        Some(other) => format!("another claim, of uid {other}, stands in its place; the data was on the one of uid {recorded}"),
+    };
+    Some(quote("PersistentVolumeClaim", &name, &words))
+}
+
+/// The pod of the primary that was told to go, and of which nobody says that it has.
+fn silent(scene: &Scene<'_>) -> Option<Evidence> {
+    let pod = scene.members.pod(scene.members.primary()?)?;
+    let end = pod.metadata.deletion_timestamp.as_ref()?.0;
+    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or("(none)");
+    Some(quote("Pod", &pod.name_any(), &format!("it had to be gone by {end}, and its node {node} does not say that it is")))
+}
+
+fn probe(look: &Look<'_, Database>, scene: &Scene<'_>) -> Vec<Evidence> {
+    let image = look.wanted.as_ref().map(|wanted| wanted.template.image.clone()).unwrap_or_default();
+    let majors = facts::majors(scene).map(|(data, major)| {
+        let words = format!("{image} is PostgreSQL {major}, and the data is of PostgreSQL {data}; another major version cannot read it");
+        quote("Database", &look.seen.object.name_any(), &words)
+    });
+    majors.into_iter().chain(job(look, Phase::Probing)).collect()
+}
+
+/// What is said of a claim of dumps that is a stranger's.
+const TAKEN: &str = "it is not this object's: no dump is written into it; rename or delete it, then answer retry";
+
+/// What the Job of a phase says.
+fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
+    let Some(task) = work::task(look, phase) else { return Vec::new() };
+    let words = match &task.progress {
+        Progress::Failed(words) => words.clone(),
+        Progress::Done(line) => match outcome::of(look, task.work, line) {
+            Err(why) => why,
+            Ok(_) => return Vec::new(),
+        },
+        // Its pod says why, where it says anything.
+        Progress::Running if waiting(look, &task.rendered.child.name) => return Vec::new(),
+        Progress::Running if task.work.is_long() => "it goes on; once it has ended well, this question closes".to_owned(),
+        Progress::Running => "it has not ended".to_owned(),
+        Progress::Missing | Progress::Another(_) if standing::has_no_place(look, task.work) => {
+            return vec![quote("PersistentVolumeClaim", &names::backups(&look.seen.object.name_any()), TAKEN)];
+        }
+        Progress::Another(job) if said::failure(job).is_some() => {
+            said::last_line(&look.children.job_pods, job, false).or_else(|| said::failure(job)).unwrap_or_default()
+        }
+        Progress::Missing | Progress::Another(_) => "it was not made".to_owned(),
+    };
+    vec![quote("Job", &task.rendered.child.name, &words)]
+}
+
+/// Does a pod of this Job wait for something?
+fn waiting(look: &Look<'_, Database>, job: &str) -> bool {
+    pods(look).any(|pod| pod.labels().get(said::JOB_NAME).map(String::as_str) == Some(job) && trouble(pod).is_some())
+}
+
+fn small(scene: &Scene<'_>) -> Vec<Evidence> {
+    let Some(target) = &scene.look.target else { return Vec::new() };
+    let size = &target.storage.size;
+    let claims = scene.look.children.claims.iter().filter_map(Slot::ours).filter(|claim| is_smaller(claim, size));
+    let words = |claim: &PersistentVolumeClaim| {
+        let class = wanted(claim).and_then(|volume| volume.class).unwrap_or_else(|| "(none)".to_owned());
+        let has = granted(claim).map_or_else(|| "nothing yet".to_owned(), |size| size.to_string());
+        quote("PersistentVolumeClaim", &claim.name_any(), &format!("it has {has} of {size}; its StorageClass is {class}"))
+    };
+    claims.map(words).collect()
+}
+
+/// What was told to go and is there still.
+fn left(look: &Look<'_, Database>) -> Vec<Evidence> {
+    let claims = look.children.claims.iter().chain([&look.children.backups]).filter_map(Slot::ours);
+    let claims = claims.map(|claim| ("PersistentVolumeClaim", claim.metadata.clone()));
+    let pods = look.children.pods.iter().chain(&look.children.job_pods).map(|pod| ("Pod", pod.metadata.clone()));
+    let sets = look.children.servers.ours().map(|set| ("StatefulSet", set.metadata.clone()));
+    let going = sets.into_iter().chain(pods).chain(claims).filter(|(_, meta)| meta.deletion_timestamp.is_some());
+    let words = |(kind, meta): (&str, k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta)| {
+        let held = meta.finalizers.unwrap_or_default().join(", ");
+        let held = if held.is_empty() { "nothing holds it by a finalizer".to_owned() } else { format!("held by its finalizers: {held}") };
+        quote(kind, &meta.name.unwrap_or_default(), &format!("it was told to go; {held}"))
+    };
+    going.map(words).take(QUOTED).collect()
+}
