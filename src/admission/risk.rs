@@ -1,6 +1,6 @@
 //! An answer that can lose data: who may give it is asked of the API server, by a function that is handed in.
 
-use crate::kinds::judge::Verdict;
+use crate::kinds::verdict::Verdict;
 use crate::kinds::{Served, Violation};
 use futures::future::BoxFuture;
 use k8s_openapi::api::authentication::v1::UserInfo;

@@ -5,9 +5,11 @@ use super::risk::{self, MayAnswer};
 use super::unreadable::unreadable;
 use super::{Find, Survey, pieces, refusal};
 use crate::kinds::annotations::answer;
-use crate::kinds::judge::{Verdict, judge, unwatched};
+use crate::kinds::judge::{judge, unwatched};
+use crate::kinds::prose::beginning;
 use crate::kinds::read::{read, sound};
 use crate::kinds::review::Review;
+use crate::kinds::verdict::Verdict;
 use crate::kinds::{Served, Settings, Violation};
 use crate::telemetry::{self, Webhook};
 use axum::extract::{Request, State};
@@ -234,16 +236,10 @@ fn told<K: Served>(asked: &Asked<'_>, pair: &Pair<K>, verdict: &Verdict) {
     let tried = asked.dry_run.unwrap_or_default();
     let given = answer(&pair.new).filter(|given| !tried && pair.old.as_ref().and_then(answer) != Some(given));
     if let Some(given) = given {
-        tracing::info!(
-            kind = K::PATH,
-            namespace,
-            name,
-            ?user,
-            answer = given.chars().take(64).collect::<String>(),
-            ?verdict,
-            "answer given"
-        );
+        let (answer, why) = (beginning(given, 64), verdict.why());
+        tracing::info!(kind = K::PATH, namespace, name, user, answer, verdict = verdict.word(), why, "answer judged");
     } else {
-        tracing::debug!(kind = K::PATH, namespace, name, ?user, operation = asked.operation, ?verdict, "write judged");
+        let (operation, word) = (asked.operation.as_str(), verdict.word());
+        tracing::debug!(kind = K::PATH, namespace, name, user, operation, verdict = word, why = verdict.why(), "write judged");
     }
 }

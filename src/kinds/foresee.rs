@@ -22,9 +22,13 @@ pub(super) fn foreseen<K: Served>(
     let consequence = review.old.and_then(|old| K::consequence(old, known, plan, raised));
     let mut raised = raised.clone();
     raised.extend(review.old.map(|old| K::brought_about(old, known, plan)).unwrap_or_default());
+    if let Some(left) = review.old.filter(|_| raised.contains(&K::RESUMPTION)).and_then(|old| K::left(old, known)) {
+        raised.insert(left);
+    }
     if review.old.and_then(HasStatus::status).is_none_or(|status| status.last_good.is_none()) {
         raised.insert(K::first_time());
     }
+    let resumes_work = raised.contains(&K::RESUMPTION) && raised.len() > 1;
     let stays = preview::<K>(phase, &raised, K::success(plan)).len() <= 1;
     let (fate, at_stake) = if let Some((answer, offer)) = given {
         let way = if straight::<K>(phase, &raised) { way::<K>(phase, &raised, K::success(plan)) + "; " } else { String::new() };
@@ -37,7 +41,7 @@ pub(super) fn foreseen<K: Served>(
         (held, true)
     } else {
         let stake = consequence.as_ref().map(|text| format!("; {text}")).unwrap_or_default();
-        (way::<K>(phase, &raised, K::success(plan)) + &stake, consequence.is_some())
+        (way::<K>(phase, &raised, K::success(plan)) + &stake, consequence.is_some() || resumes_work)
     };
     (at_stake || review.dry_run).then(|| format!("{}: {fate}", review.title()))
 }

@@ -6,6 +6,7 @@ use super::intervention::{Offer, about};
 use super::prose::beginning;
 use super::reason::{Risk, Verb};
 use super::review::{Review, title};
+use super::verdict::Verdict;
 use super::{Known, Served, Violation, claimed, plan};
 use crate::machine::Word;
 use crate::machine::diagram::ChangeRow;
@@ -17,17 +18,6 @@ use std::collections::BTreeSet;
 
 /// A quoted value is cut here: a pod template can be pages long.
 const VALUE_CHARACTERS: usize = 80;
-
-/// The answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It may pass; each warning is one line.
-    Allow(Vec<String>),
-    /// It may pass where its writer may answer at the risk of data, with these warnings; otherwise not, for this reason.
-    AllowAtRisk(Vec<String>, Violation),
-    /// It may not, and every reason why.
-    Deny(Vec<Violation>),
-}
 
 /// What was found wrong, and what is to be said, on the way through a write.
 struct Findings<'a, K: Served> {
@@ -109,7 +99,8 @@ fn marks_judged<K: Served>(review: &Review<'_, K>, found: &mut Findings<'_, K>) 
 fn spec_judged<K: Served>(review: &Review<'_, K>, found: &mut Findings<'_, K>) {
     let spec = K::Spec::from(review.new);
     let edited = review.old.is_none_or(|old| K::Spec::from(old) != spec);
-    let asks_anew = review.changed(REFRESH).is_some() || !found.raised.is_empty();
+    let refreshed = review.changed(REFRESH).is_some() && Known::<K>::of(review.new, review.settings).refreshed;
+    let asks_anew = refreshed || !found.raised.is_empty();
     if !edited && !asks_anew {
         return;
     }

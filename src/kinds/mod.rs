@@ -53,6 +53,7 @@ pub mod status;
 pub mod tangles;
 pub mod telling;
 pub mod verb;
+pub mod verdict;
 pub mod workload;
 pub mod yielded;
 

@@ -19,6 +19,10 @@ const WORDS: usize = 600;
 pub trait Asks: Compared + Served {
     /// Why `step` asks.
     fn reason(look: &Look<'_, Self>, step: &Step<Self>) -> Reason;
+    /// Would this answer, which is one of the reason's, help at all?
+    fn helps(_look: &Look<'_, Self>, _verb: Verb) -> bool {
+        true
+    }
     /// Everything that was seen to go wrong.
     fn evidence(look: &Look<'_, Self>, reason: Reason) -> Vec<Evidence>;
 }
@@ -142,14 +146,22 @@ const HOLD_PODS: [ChildKind; 1] = [ChildKind::Deployment];
 
 /// The verb as an answer, where it is one that can be given.
 fn offer<K: Asks>(look: &Look<'_, K>, verb: Verb, id: &str, subjects: &[Subject]) -> Option<Offer> {
-    let objects = || listed(subjects.iter().map(|subject| format!("{} {}", subject.kind, subject.name)));
+    let objects = || match subjects {
+        // Children are often named alike, and a name may be long.
+        [first, .., last] if subjects.iter().all(|subject| subject.name == last.name) && first != last => {
+            format!("{} ({})", last.name, listed(subjects.iter().map(|subject| subject.kind.clone())))
+        }
+        _ => listed(subjects.iter().map(|subject| format!("{} {}", subject.kind, subject.name))),
+    };
     let fields = || listed(subjects.iter().filter_map(|subject| Some(format!("{} of {}", subject.field.as_ref()?, subject.kind))));
     let (possible, effect, risk) = match verb {
-        Verb::Retry | Verb::ResetPasswords | Verb::KeepVolumes | Verb::SkipSnapshot => (true, verb.effect().to_owned(), verb.risk()),
+        Verb::Retry | Verb::ResetPasswords | Verb::KeepVolumes | Verb::SkipSnapshot => {
+            (K::helps(look, verb), verb.effect().to_owned(), verb.risk())
+        }
         Verb::Rollback => (look.can_roll_back(), verb.effect().to_owned(), Risk::Disruption),
         Verb::Adopt => {
             let holds_pods = subjects.iter().any(|subject| HOLD_PODS.iter().any(|kind| kind.name() == subject.kind));
-            let effect = format!("takes over {}: overwritten now, deleted later with this object", objects());
+            let effect = format!("overwrites now, and deletes later with this object: {}", objects());
             (look.seen.adoption == Trial::Passed, effect, if holds_pods { Risk::DataLoss } else { Risk::Disruption })
         }
         Verb::Yield => {

@@ -94,7 +94,7 @@ reasons! {
         says: "what the spec asks of the image cannot be had",
         meaning: "The wanted image could not be asked what it is, or is of another major version than the data, or lacks what the spec asks for",
         remedy: "Change the image, or what spec.parameters or spec.extensions ask of it",
-        not_done: "no pod was touched; what ran before still runs",
+        not_done: "no pod was touched for it; what ran before was left as it was",
     }
     /// The Job that makes role, its rights and the extensions has failed.
     InitJobFailed {
@@ -162,8 +162,8 @@ reasons! {
     /// The last dump before the deletion has failed.
     SnapshotFailed {
         about: About::Work,
-        answers: &[Verb::Retry, Verb::KeepVolumes, Verb::SkipSnapshot],
-        says: "the last dump was not taken",
+        answers: &[Verb::Retry, Verb::KeepVolumes, Verb::ResetPasswords, Verb::SkipSnapshot],
+        says: "there is no last dump",
         meaning: "The Job that takes the last dump before the deletion has failed, or took too long",
         remedy: "Mend what the Job says",
         not_done: "nothing was removed; a server that served still does",

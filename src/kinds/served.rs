@@ -65,6 +65,8 @@ pub trait Served: Kind + Provable {
     fn brought_about(_object: &Self::Object, _known: &Known<Self>, _plan: &Self::Plan) -> BTreeSet<Self::Event> {
         BTreeSet::new()
     }
+    /// The fact that a resumption finds where the spec is as it was ordered, as far as the object tells: what is left to be done.
+    fn left(object: &Self::Object, known: &Known<Self>) -> Option<Self::Event>;
     /// Marks an object whose stored spec could not be read, so that its plan is a violation that says why.
     fn unreadable(object: &mut Self::Object, why: String);
     /// The types of its children.

@@ -4,13 +4,15 @@ use super::Served;
 use super::annotations::{ANSWER, PAUSED, PROTECTED, REFRESH, is_set};
 use super::intervention::Intervention;
 use super::look::{Compared, Conflict, Look};
-use super::order::ChildKind;
+use super::order::{ChildKind, Fate};
 use super::reason::{Reason, Verb};
 use super::status::{Claim, Status, WaitingFor, conditions};
 use crate::machine::{Machine, Role, Word};
 use kube::{Resource, ResourceExt};
 use std::collections::BTreeSet;
 
+/// The condition that says whether it serves.
+pub const AVAILABLE: &str = "Available";
 /// The longest message.
 const MESSAGE: usize = 120;
 
@@ -18,8 +20,8 @@ const MESSAGE: usize = 120;
 pub trait Tells: Compared + Served {
     /// What is so while the object is in `phase`, which asks nothing.
     fn told(look: &Look<'_, Self>, phase: Self::Phase) -> Told;
-    /// How many pods serve.
-    fn serving(look: &Look<'_, Self>) -> i32;
+    /// Does it serve, and how that is said: a word, and a sentence.
+    fn serving(look: &Look<'_, Self>) -> (bool, &'static str, &'static str);
     /// Is everything ready in `phase`?
     fn is_ready(phase: Self::Phase) -> bool;
     /// Conditions that no other kind has: [`Served::CONDITIONS`].
@@ -89,21 +91,21 @@ fn fitting(message: &str) -> String {
 fn asking<K: Compared>(question: &Intervention, look: &Look<'_, K>) -> String {
     let reason = question.reason.word();
     let answers = format!("annotate {ANSWER}={}", question.legal().replace(", ", " or "));
+    let seen = |what: &str| format!("{reason}: see status.intervention; {what}");
     let taken = look.conflicts().next().filter(|_| question.reason == Reason::ChildConflict);
     let Some(Conflict { child, .. }) = taken else {
-        let edit = heeds_spec(question, look).then(|| format!("{reason}: see status.intervention; change the spec, or {answers}"));
-        return first_that_fits(edit.into_iter().chain([format!("{reason}: see status.intervention; {answers}")]));
+        let edit = heeds_spec(question, look).then(|| seen(&format!("change the spec, or {answers}")));
+        return first_that_fits(edit.into_iter().chain([seen(&answers)]));
     };
     let taken = format!("{reason}: {} {} is not ours", child.kind.name(), child.name);
-    let adopt = question.answers.iter().find(|offer| offer.verb == Verb::Adopt.word());
-    let adopt = adopt.map(|_| format!("; delete it, or annotate {ANSWER}={}-{}", Verb::Adopt.word(), question.id));
-    let others: &[&str] = if [ChildKind::PersistentVolumeClaim, ChildKind::Secret].contains(&child.kind) {
-        &[" and may hold data: restore it, or use another name", "; use another name"]
+    let ends = if question.offers(Verb::Adopt) {
+        vec![format!("; delete it, or annotate {ANSWER}={}-{}", Verb::Adopt.word(), question.id)]
+    } else if [ChildKind::PersistentVolumeClaim, ChildKind::Secret].contains(&child.kind) {
+        vec![" and may hold data: restore it, or use another name".to_owned(), "; use another name".to_owned()]
     } else {
-        &["; delete it, or use another name"]
+        vec!["; delete it, or use another name".to_owned()]
     };
-    let others = others.iter().map(|end| (*end).to_owned());
-    first_that_fits(adopt.into_iter().chain(others).map(|end| taken.clone() + &end))
+    first_that_fits(ends.into_iter().map(|end| taken.clone() + &end).chain([seen(&answers)]))
 }
 
 /// Can another spec close the question? Of an object that is being deleted none is taken.
@@ -141,15 +143,14 @@ fn claims<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::Phas
     // Who is paused is ready where nothing is left to be done.
     let ready = K::is_ready(phase) || paused && look.settled && look.wanted.is_ok() && !look.refused();
     let working = matches!(K::role(phase), Role::Works { .. });
-    let serving = K::serving(look);
-    let (available, serves) = if serving > 0 { ("PodsServe", "at least one pod serves") } else { ("NoPodServes", "no pod serves") };
+    let (serves, available, how) = K::serving(look);
     let stalled = K::role(phase) == Role::Asks;
     let (current, why) = up_to_date(status, look, phase);
     let protected = is_set(&look.seen.object, PROTECTED);
     let annotated = |set: bool| if set { "Annotated" } else { "NotAnnotated" };
     vec![
         claim("Ready", ready, reason, message),
-        claim("Available", serving > 0, available, serves),
+        claim(AVAILABLE, serves, available, how),
         claim("Reconciling", working, reason, if working { message } else { "nothing is under way" }),
         claim("Stalled", stalled, reason, &status.intervention.as_ref().map_or("no question is open".to_owned(), Intervention::summary)),
         claim("UpToDate", current == "UpToDate", current, &why),
@@ -171,8 +172,11 @@ fn up_to_date<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::
         ("SpecInvalid", "the spec is not valid, so nothing was made of it")
     } else if status.applied.is_none() {
         ("NothingOrdered", "nothing was ordered yet")
-    } else if look.seen.refusal.is_some() {
-        ("Refused", "the API server refuses what was ordered")
+    } else if let Some(refusal) = &look.seen.refusal {
+        match refusal.fate {
+            Fate::Refused | Fate::Taken => ("Refused", "the API server refuses what was ordered"),
+            Fate::Undone => ("Undone", "what was ordered was accepted, and something changes it back"),
+        }
     } else if status.refused.is_some() {
         ("RolledBack", "the spec asks for what was rolled back; it is tried again once it asks for something else")
     } else if K::role(phase) == Role::Asks && held {

@@ -53,7 +53,7 @@ impl Verb {
                 "rolls the pods back to what was ready last; the spec stays as it is, and is tried again once it asks for something else"
             }
             Verb::Adopt => {
-                "takes over the objects that stand under the children's names: they are overwritten now, and deleted later with this object"
+                "takes over the objects that stand under the children's names: overwrites them now, and deletes them later with this object"
             }
             Verb::Yield => "leaves the fields that are fought over to the other writer, until the spec asks for another value there",
             Verb::ResetPasswords => "makes new passwords and restarts the primary with them; clients need the new ones from the Secret",
@@ -70,7 +70,8 @@ impl Verb {
             Verb::Rollback => "where something was ready before, and it is something else than what failed",
             Verb::Adopt => "where the API server would let every such object be taken over",
             Verb::Yield => "where the fields are not those by which the operator finds its children",
-            Verb::Retry | Verb::ResetPasswords | Verb::KeepVolumes => "always",
+            Verb::Retry | Verb::KeepVolumes => "always",
+            Verb::ResetPasswords => "where a Secret with passwords is gone, or was edited",
             Verb::SkipSnapshot => "where the object is not protected",
         }
     }

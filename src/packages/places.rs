@@ -2,7 +2,7 @@
 
 use super::manifests::NAMESPACE;
 use super::protection::DELETABLE;
-use super::rights::WATCHED;
+use super::rights::{EDIT, VIEW, WATCHED};
 use serde_json::{Value, json};
 
 /// Where one value goes.
@@ -61,15 +61,17 @@ const PLACES: &[Place] = &[
     place(("RoleBinding", WATCHED), "/metadata/namespace", "watchNamespaces", Write::Expression(". | quote")),
 ];
 
-/// What an object of a kind depends on.
-const CONDITIONS: &[(&str, &str)] = &[
-    ("Namespace", ".Values.namespace.create"),
-    ("CustomResourceDefinition", ".Values.crds.install"),
-    ("PriorityClass", r#"eq .Values.priorityClassName "pointsman""#),
-    ("PodDisruptionBudget", ".Values.podDisruptionBudget.enabled"),
-    ("NetworkPolicy", ".Values.networkPolicy.enabled"),
-    ("PodMonitor", ".Values.podMonitor.enabled"),
-    ("PrometheusRule", ".Values.prometheusRule.enabled"),
+/// What an object depends on: its kind, its name, where not every one of the kind does, and the condition.
+const CONDITIONS: &[(&str, &str, &str)] = &[
+    ("Namespace", "", ".Values.namespace.create"),
+    ("CustomResourceDefinition", "", ".Values.crds.install"),
+    ("PriorityClass", "", r#"eq .Values.priorityClassName "pointsman""#),
+    ("PodDisruptionBudget", "", ".Values.podDisruptionBudget.enabled"),
+    ("NetworkPolicy", "", ".Values.networkPolicy.enabled"),
+    ("PodMonitor", "", ".Values.podMonitor.enabled"),
+    ("PrometheusRule", "", ".Values.prometheusRule.enabled"),
+    ("ClusterRole", VIEW, ".Values.rbac.aggregate"),
+    ("ClusterRole", EDIT, ".Values.rbac.aggregate"),
 ];
 
 const fn place(of: (&'static str, &'static str), at: &'static str, value: &'static str, write: Write) -> Place {
@@ -84,7 +86,8 @@ pub(super) fn places(object: &Value) -> impl Iterator<Item = &'static Place> {
 
 /// What an object depends on, as an expression; nothing where it is always there.
 pub(super) fn condition(object: &Value) -> Option<&'static str> {
-    CONDITIONS.iter().find(|(kind, _)| object["kind"] == *kind).map(|(_, condition)| *condition)
+    let of = |kind: &str, name: &str| object["kind"] == *kind && (name.is_empty() || object["metadata"]["name"] == *name);
+    CONDITIONS.iter().find(|(kind, name, _)| of(kind, name)).map(|(_, _, condition)| *condition)
 }
 
 /// What the objects say in the place of a value.

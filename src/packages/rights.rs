@@ -13,11 +13,14 @@ pub(super) const WATCHED: &str = "pointsman-watched";
 
 /// The role of those who may answer at the risk of data.
 const ANSWERS: &str = "pointsman-answers";
+/// The roles that Kubernetes adds to its own `view`, and to `edit` and `admin`.
+pub(super) const VIEW: &str = "pointsman-view";
+pub(super) const EDIT: &str = "pointsman-edit";
 
 /// Every role with its binding, in the order in which they are applied.
 pub(super) fn rights() -> Vec<Value> {
     let watched = [watched_role(), binding("ClusterRole", WATCHED)];
-    let own = [role(), binding("Role", NAME), answers()];
+    let own = [role(), binding("Role", NAME), answers(), viewers(), editors()];
     [cluster_role(), binding("ClusterRole", NAME)].into_iter().chain(watched).chain(own).collect()
 }
 
@@ -135,6 +138,33 @@ fn answers() -> Value {
         rule(&[&spec.group], &[&spec.names.plural], &["answer"])
     });
     role_of("ClusterRole", ANSWERS, &rules)
+}
+
+/// For people: who may look at what stands in a namespace may look at these kinds too. Their Secrets are no part of it.
+fn viewers() -> Value {
+    added_to(&["view", "edit", "admin"], VIEW, &["", "/status", "/scale"], &["get", "list", "watch"])
+}
+
+/// For people: who may write to what stands in a namespace may write these kinds too, and count their pods.
+fn editors() -> Value {
+    added_to(&["edit", "admin"], EDIT, &["", "/scale"], &["create", "update", "patch", "delete", "deletecollection"])
+}
+
+/// A role that Kubernetes adds to roles of its own.
+fn added_to(roles: &[&str], name: &str, parts: &[&str], verbs: &[&str]) -> Value {
+    let kinds = of_each!(K: (String, String) => {
+        let spec = K::definition().spec;
+        (spec.group, spec.names.plural)
+    });
+    let granted = kinds.iter().map(|(group, plural)| {
+        let resources: Vec<String> = parts.iter().map(|part| format!("{plural}{part}")).collect();
+        rule(&[group], &resources.iter().map(String::as_str).collect::<Vec<_>>(), verbs)
+    });
+    let mut role = role_of("ClusterRole", name, &granted.collect::<Vec<_>>());
+    for of in roles {
+        role["metadata"]["labels"][format!("rbac.authorization.k8s.io/aggregate-to-{of}")] = json!("true");
+    }
+    role
 }
 
 fn role_of(kind: &str, name: &str, rules: &[Value]) -> Value {

@@ -87,7 +87,7 @@ fn pods() -> [Row; 6] {
     ]
 }
 
-fn surroundings() -> [Row; 9] {
+fn surroundings() -> [Row; 10] {
     let switch = |default: bool| json!({ "type": "boolean", "default": default });
     let policy = json!({ "enum": ["SingleStack", "PreferDualStack", "RequireDualStack"] });
     let families = json!({ "type": "array", "default": [], "maxItems": 2, "uniqueItems": true, "items": { "enum": ["IPv4", "IPv6"] } });
@@ -96,6 +96,11 @@ fn surroundings() -> [Row; 9] {
         ("service.ipFamilies", families, "which, the first one first; empty: the cluster's"),
         ("podDisruptionBudget.enabled", switch(true), "one pod at a time may be drained"),
         ("networkPolicy.enabled", switch(true), "only the webhooks' port, and from pods the metrics' port, may be reached"),
+        (
+            "rbac.aggregate",
+            switch(true),
+            "let whoever may view, edit or administer a namespace do so with these kinds too, by roles that Kubernetes adds to its own",
+        ),
         ("podMonitor.enabled", switch(false), "have a Prometheus operator scrape the pods; the cluster must know PodMonitor"),
         ("prometheusRule.enabled", switch(false), "have it call somebody; the cluster must know PrometheusRule"),
         ("crds.install", switch(true), "install the definitions, and upgrade them with the chart"),

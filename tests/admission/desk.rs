@@ -72,7 +72,7 @@ pub fn ready(name: &str, replicas: i32) -> Value {
         "metadata": { "name": name, "namespace": "shop", "uid": "6f1c", "generation": 1 },
         "spec": spec,
         "status": {
-            "state": "Ready",
+            "state": "Ready", "replicas": replicas, "readyReplicas": replicas,
             "image": "docker.io/library/memcached:1.6",
             "applied": { "generation": 1, "renderer": 1, "spec": kept },
             "lastGood": { "generation": 1, "spec": kept },

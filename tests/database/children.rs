@@ -61,7 +61,10 @@ fn rendered(plan: &Plan) -> Vec<(String, Rendered)> {
     let claims = (0..plan.replicas.unsigned_abs()).map(|ordinal| (ordinal, format!("uid-of-claim-{ordinal}"))).collect();
     let topology = Topology::first(&object, claims).known("7300000000000000001");
     let credentials = Credentials::of(&[[1; ENTROPY + SALT], [2; ENTROPY + SALT], [3; ENTROPY + SALT]]);
-    let (first, again) = (Attempt { question: None, seconds: 600 }, Attempt { question: Some("k7m2q".to_owned()), seconds: 600 });
+    let (first, again) = (
+        Attempt { question: None, seconds: 600, binds: false },
+        Attempt { question: Some("k7m2q".to_owned()), seconds: 600, binds: false },
+    );
     let mut children = vec![
         ("internal", secrets::internal(&object, &credentials)),
         ("application", secrets::application(&object, plan, &credentials)),
@@ -95,6 +98,15 @@ fn shown(child: &Rendered, object: &Database) -> String {
     }
     let text = serde_json::to_string_pretty(&value).expect("JSON") + "\n";
     text.replace(&scripts::name(object), "db-scripts-DIGEST")
+}
+
+#[test]
+fn a_claim_of_dumps_that_waits_for_a_user_gets_its_volume_by_the_first_job() {
+    let plan = plan(&json!({}));
+    let job = |binds| jobs::init(&object(&plan), &plan, &Attempt { question: None, seconds: 600, binds }).object;
+    let mounts = |job: &Value| job["spec"]["template"]["spec"]["volumes"].to_string().contains("db-backups");
+    assert_eq!((mounts(&job(true)), mounts(&job(false))), (true, false));
+    assert_eq!(job(true)["metadata"]["annotations"][jobs::ASKED], job(false)["metadata"]["annotations"][jobs::ASKED], "it is the same Job");
 }
 
 #[test]
@@ -241,7 +253,7 @@ fn only_what_a_start_reads_restarts_servers() {
 fn a_job_knows_what_it_was_asked() {
     let job = |fields: &Value| {
         let plan = plan(fields);
-        jobs::init(&object(&plan), &plan, &Attempt { question: None, seconds: 600 })
+        jobs::init(&object(&plan), &plan, &Attempt { question: None, seconds: 600, binds: false })
     };
     let live = serde_json::from_value(job(&json!({})).object).expect("a Job");
     assert!(jobs::is_asked_so(&live, &job(&json!({ "replicas": 3 }))));

@@ -157,7 +157,7 @@ fn adopting_takes_over_the_very_objects_that_were_named() {
     assert_eq!(named, [("Service", "stranger-1"), ("Deployment", "stranger-2")]);
     let adopt = asked.answers.iter().find(|offer| offer.verb == "adopt").expect("adopt is offered");
     assert_eq!(adopt.risk, Risk::DataLoss, "the pods of a Deployment are made anew");
-    assert_eq!(adopt.effect, "takes over Service cache, Deployment cache: overwritten now, deleted later with this object");
+    assert_eq!(adopt.effect, "overwrites now, and deletes later with this object: cache (Service, Deployment)");
     answer(&mut run, Verb::Adopt);
     // Meanwhile somebody has put another object there.
     run.world.service = Some(stranger(4));

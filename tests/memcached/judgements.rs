@@ -5,9 +5,11 @@ use crate::support::run::Run;
 use crate::support::{BAD_IMAGE, IMAGE, Object, from_json};
 use crate::{edit, golden, settled, spec, until_rest};
 use pointsman::kinds::annotations::{ANSWER, PAUSED, PROTECTED, REFRESH};
-use pointsman::kinds::judge::{Verdict, judge};
+use pointsman::kinds::judge::judge;
 use pointsman::kinds::memcached::Memcached;
+use pointsman::kinds::memcached::v1::MemcachedStatus;
 use pointsman::kinds::review::Review;
+use pointsman::kinds::verdict::Verdict;
 use pointsman::kinds::{Settings, Violation};
 use serde_json::json;
 
@@ -72,6 +74,11 @@ fn judgements_read_as_in_the_golden_files() {
     let resumed = |old: &Object| changed(old, |new| drop(new.metadata.annotations.get_or_insert_default().remove(PAUSED)));
     let held = changed(&paused, |new| new.spec.max_connections = 2048);
     let renderer = Settings::of::<Memcached>().renderer.to_string();
+    let status = |old: &Object, change: &dyn Fn(&mut MemcachedStatus)| changed(old, |new| change(new.status.as_mut().expect("a status")));
+    let short = status(&paused, &|status| status.ready_replicas = Some(1));
+    let midway = status(&paused, &|status| status.applied.as_mut().expect("what was applied").spec.0.max_connections = 2048);
+    let midway = changed(&midway, |new| new.spec.max_connections = 2048);
+    let none = status(&ready, &|status| status.ready_replicas = Some(0));
     let cases = vec![
         ("unsupported-port", &ready, changed(&ready, |new| new.spec.port = 11311)),
         ("busy-while-deleting", &going, changed(&going, |new| new.spec.replicas = 1)),
@@ -86,6 +93,10 @@ fn judgements_read_as_in_the_golden_files() {
         ("protect-misspelt", &ready, marked(&ready, PROTECTED, "True")),
         ("held-while-paused", &paused, held.clone()),
         ("resumed-tried", &paused, resumed(&paused)),
+        ("resumed-with-fewer-pods", &short, resumed(&short)),
+        ("resumed-amid-a-roll-out", &midway, resumed(&midway)),
+        ("refresh-of-nothing-while-paused", &paused, marked(&paused, REFRESH, &renderer)),
+        ("restart-of-what-does-not-run", &none, changed(&none, |new| new.spec.max_connections = 2048)),
         ("resumed-with-what-was-held", &held, resumed(&held)),
         ("refresh", &outdated, marked(&outdated, REFRESH, &renderer)),
         ("refresh-of-nothing", &ready, marked(&ready, REFRESH, &renderer)),

@@ -7,6 +7,7 @@ mod pod_rules;
 mod support;
 
 use jiff::SignedDuration;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use pointsman::kinds::annotations::ANSWER;
 use pointsman::kinds::children::Slot;
@@ -338,6 +339,33 @@ fn a_question_quotes_the_pod_and_a_count_alone_closes_no_question() {
     edit(&mut run, |object| object.spec.image = Some(IMAGE.to_owned()));
     until_rest(&mut run);
     assert_eq!(status(&run).state.as_deref(), Some("Ready"));
+}
+
+#[test]
+fn what_failed_of_a_template_that_was_given_up_explains_nothing() {
+    let mut run = begun_in("shop", MemcachedSpec { image: Some(BAD_IMAGE.to_owned()), ..spec(1) });
+    while run.look() {}
+    run.world.happen(run.world.possible()[0]);
+    while run.world.pods.is_empty() {
+        let next = run.world.possible()[0];
+        run.world.happen(next);
+    }
+    let failed_at = |run: &Run, seconds: i64| {
+        let mut children = children_of(run);
+        let Slot::Ours(deployment) = &mut children.deployment else { panic!("no Deployment") };
+        let failure = json!({ "type": "ReplicaFailure", "status": "True", "message": "no PriorityClass with name nope was found",
+            "lastTransitionTime": (run.world.now + SignedDuration::from_secs(seconds)).to_string() });
+        let mut live = (**deployment).clone();
+        live.status.get_or_insert_default().conditions = Some(vec![support::from_json(failure)]);
+        *deployment = Arc::new(live);
+        for pod in &mut children.pods {
+            Arc::make_mut(pod).metadata.creation_timestamp = Some(Time(run.world.now));
+        }
+        looked_at(run, children).status.message.expect("a message")
+    };
+    assert!(failed_at(&run, 5).contains("no PriorityClass"), "{}", failed_at(&run, 5));
+    let message = failed_at(&run, -5);
+    assert!(message.contains("cannot be pulled") && !message.contains("PriorityClass"), "{message}");
 }
 
 #[test]

@@ -60,6 +60,8 @@ fn other_rows() -> Vec<Row> {
         ("service.ipFamilies", json!(["IPv6", "IPv4"]), SERVICE, "/spec/ipFamilies".into(), json!(["IPv6", "IPv4"])),
         ("podDisruptionBudget.enabled", json!(false), BUDGET, String::new(), Value::Null),
         ("networkPolicy.enabled", json!(false), "NetworkPolicy pointsman-system/pointsman", String::new(), Value::Null),
+        ("rbac.aggregate", json!(false), "ClusterRole /pointsman-view", String::new(), Value::Null),
+        ("rbac.aggregate", json!(false), "ClusterRole /pointsman-edit", String::new(), Value::Null),
         ("podMonitor.enabled", json!(true), "PodMonitor pointsman-system/pointsman", "/kind".into(), json!("PodMonitor")),
         ("prometheusRule.enabled", json!(true), "PrometheusRule pointsman-system/pointsman", "/kind".into(), json!("PrometheusRule")),
         ("crds.install", json!(false), DEFINITION, String::new(), Value::Null),

@@ -207,6 +207,7 @@ fn a_probe_tells_in_the_servers_words_which_values_it_does_not_take() {
         let answer = world.job("probe.sh").with("POINTSMAN_CONFIGURATION", configuration).done();
         answer.split_once(" wrong=").map(|(_, words)| words.trim().to_owned())
     };
+    assert_eq!(tried("session_preload_libraries = 'auto_explain'\nmax_connections = '500'\nshared_buffers = '64GB'\n"), None);
     for taken in
         ["", "work_mem = '8MB'\nshared_preload_libraries = 'pg_stat_statements'\n", "a.b = 'it''s $x'\nsearch_path = '\"a b\", c'\n"]
     {
@@ -221,6 +222,7 @@ fn a_probe_tells_in_the_servers_words_which_values_it_does_not_take() {
         ("wal_level = 'high'\n", "Available values: minimal, replica, logical."),
         ("timezone = 'Mars/Olympus'\n", "\"TimeZone\": \"Mars/Olympus\""),
         ("log_destination = 'nowhere'\n", "Unrecognized key word: \"nowhere\"."),
+        ("session_preload_libraries = 'no_such_library'\n", "could not access file \"no_such_library\""),
         ("no_such = 'x'\n", "unrecognized configuration parameter \"no_such\""),
     ] {
         let said = tried(wrong).unwrap_or_else(|| panic!("{wrong} is taken"));

@@ -10,4 +10,5 @@ mod jobs;
 mod pods;
 mod refusals;
 mod secrets;
+mod settings;
 mod world;

@@ -61,8 +61,8 @@ impl Server {
             name.push('+');
         }
         let parts =
-            [("data", world.claim(claim)), ("scripts", part("scripts")), ("config", part("config")), ("topology", part("topology"))];
-        let folder = mounts(world, &name, &parts);
+            ["scripts", "config", "settings", "topology"].map(|name| (name, part(name))).into_iter().chain([("data", world.claim(claim))]);
+        let folder = mounts(world, &name, &parts.collect::<Vec<_>>());
         std::os::unix::fs::symlink(part("server-secrets"), folder.join("internal")).expect("a link");
         std::os::unix::fs::symlink(part("hosts"), folder.join("hosts")).expect("a link");
         let environment = [

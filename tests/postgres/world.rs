@@ -47,7 +47,7 @@ impl World {
         let process = std::process::id();
         let folder = std::env::temp_dir().join(format!("pointsman-postgres-{process}-{count}"));
         let world = Self { folder, network: format!("127.{}.{}", 1 + process % 200, count) };
-        for part in ["scripts", "config", "topology", "server-secrets", "job-secrets", "backups"] {
+        for part in ["scripts", "config", "settings", "topology", "server-secrets", "job-secrets", "backups"] {
             fs::create_dir_all(world.folder.join(part)).expect("a folder");
         }
         chown(world.folder.join("backups"), POSTGRES, POSTGRES).expect("root");
@@ -89,8 +89,18 @@ impl World {
 
     /// The configuration with these lines at its end: read by the next start or reload.
     pub fn configure(&self, more: &str) {
-        fs::write(self.folder.join("config/postgresql.conf"), format!("{SETTINGS}{more}\n")).expect("a file");
+        fs::write(
+            self.folder.join("config/postgresql.conf"),
+            format!("{SETTINGS}{more}\ninclude_if_exists '/pointsman/settings/reloaded.conf'\n"),
+        )
+        .expect("a file");
         fs::write(self.folder.join("config/pg_hba.conf"), ACCESS).expect("a file");
+    }
+
+    /// Settings that are reloaded, with the mark by which a server tells which it has read.
+    pub fn settings(&self, mark: &str, lines: &str) {
+        let text = format!("{lines}\npointsman.generation = '{mark}'\n");
+        fs::write(self.folder.join("settings/reloaded.conf"), text).expect("a file");
     }
 
     /// Sets keys of the topology; an empty value is one.

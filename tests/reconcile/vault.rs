@@ -228,6 +228,10 @@ impl Served for Vault {
     fn success((): &()) -> Option<Event> {
         None
     }
+    fn left(_: &VaultObject, _: &Known<Self>) -> Option<Event> {
+        None
+    }
+
     fn consequence(_: &VaultObject, _: &Known<Self>, (): &(), _: &BTreeSet<Event>) -> Option<String> {
         None
     }

@@ -101,8 +101,8 @@ fn renewal(scene: &Scene<'_>) -> Vec<Order> {
         let next = scene.members.next_to_restart().and_then(|(ordinal, pod)| spared(scene, ordinal, pod));
         return next.into_iter().collect();
     }
-    let (told, task) = reload::of(scene).unzip();
-    told.into_iter().flatten().chain(task.and_then(started)).collect()
+    let (told, task) = reload::of(scene);
+    told.into_iter().chain(task.and_then(started)).collect()
 }
 
 /// What starts a Job: one of its name that was asked something else goes first.

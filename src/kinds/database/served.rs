@@ -104,6 +104,10 @@ impl Served for Database {
         stakes::brought_about(object, known, plan)
     }
 
+    fn left(object: &v1::Database, known: &Known<Self>) -> Option<Event> {
+        stakes::left(object, known)
+    }
+
     fn unreadable(object: &mut v1::Database, why: String) {
         object.spec.unreadable = Some(why);
     }

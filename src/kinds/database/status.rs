@@ -4,6 +4,7 @@ mod ask;
 pub mod news;
 pub mod say;
 mod trouble;
+mod volumes;
 
 use super::Database;
 use super::children::{configuration, names};

@@ -3,6 +3,7 @@
 use super::Memcached;
 use super::plan::Plan;
 use super::rules::FIXED_PORT;
+use super::v1::Memcached as Object;
 use super::words::Event;
 use crate::kinds::pods::counted;
 use crate::kinds::{Known, Violation};
@@ -80,8 +81,21 @@ pub fn makes_the_same_pods(one: &Plan, other: &Plan) -> bool {
     one.template == other.template && one.port == other.port
 }
 
-/// What a change does to pods and to what they hold.
-pub fn consequence(known: &Known<Memcached>, wanted: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
+/// What is left to be done where the spec is as it was ordered, as far as the status tells: a roll-out that has not ended, pods
+/// that are missing.
+pub fn left(object: &Object, known: &Known<Memcached>) -> Option<Event> {
+    let applied = known.applied.as_ref()?;
+    let ready = object.status.as_ref().and_then(|status| status.ready_replicas).unwrap_or_default();
+    let proved = known.last_good.as_ref().is_some_and(|good| makes_the_same_pods(good, applied));
+    if !proved {
+        return Some(Event::PodsPending);
+    }
+    (ready < applied.replicas).then_some(Event::PodsLost)
+}
+
+/// What a change does to pods and to what they hold: nothing, where none serves.
+pub fn consequence(object: &Object, known: &Known<Memcached>, wanted: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
+    object.status.as_ref().and_then(|status| status.ready_replicas).filter(|ready| *ready > 0)?;
     let (before, after) = (known.applied.as_ref()?.replicas, wanted.replicas);
     let stay = before.min(after);
     let back = !known.refreshed && known.last_good.as_ref().is_some_and(|good| makes_the_same_pods(good, wanted));

@@ -161,8 +161,12 @@ impl Served for Memcached {
         (plan.replicas == 0).then_some(Event::AllStopped)
     }
 
-    fn consequence(_: &v1::Memcached, known: &Known<Self>, plan: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
-        change::consequence(known, plan, raised)
+    fn consequence(object: &v1::Memcached, known: &Known<Self>, plan: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
+        change::consequence(object, known, plan, raised)
+    }
+
+    fn left(object: &v1::Memcached, known: &Known<Self>) -> Option<Event> {
+        change::left(object, known)
     }
 
     fn unreadable(object: &mut v1::Memcached, why: String) {

@@ -16,8 +16,11 @@ impl Tells for Memcached {
         Told { message: message(look, phase), waiting_for: waiting_for(look, phase) }
     }
 
-    fn serving(look: &Look<'_, Self>) -> i32 {
-        counts(look.seen).available
+    fn serving(look: &Look<'_, Self>) -> (bool, &'static str, &'static str) {
+        match counts(look.seen).available {
+            1.. => (true, "PodsServe", "at least one pod serves"),
+            _ => (false, "NoPodServes", "no pod serves"),
+        }
     }
 
     fn is_ready(phase: Phase) -> bool {

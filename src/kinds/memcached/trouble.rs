@@ -95,6 +95,12 @@ fn failing_deployment(seen: &Observation<Memcached>) -> Option<Evidence> {
         format!("it is paused: kubectl rollout resume deployment/{name} -n {namespace}")
     } else {
         let failure = conditions().find(|condition| condition.type_ == "ReplicaFailure" && condition.status == "True")?;
+        // Of a template that was given up the condition stands on, while pods of the one after it are made.
+        let since = failure.last_transition_time.as_ref();
+        let newer = |pod: &Arc<Pod>| pod.creation_timestamp().zip(since).is_some_and(|(made, since)| made.0 > since.0);
+        if seen.children.pods.iter().any(newer) {
+            return None;
+        }
         failure.message.clone().unwrap_or_else(|| failure.type_.clone())
     };
     Some(quote("Deployment", &name, &words))

@@ -8,8 +8,9 @@ use kube::ResourceExt;
 use pointsman::kinds::annotations::{ANSWER, PAUSED, PROTECTED};
 use pointsman::kinds::database::Database;
 use pointsman::kinds::database::object::v1;
-use pointsman::kinds::judge::{Verdict, judge};
+use pointsman::kinds::judge::judge;
 use pointsman::kinds::review::Review;
+use pointsman::kinds::verdict::Verdict;
 use pointsman::kinds::{Kind, Served};
 use serde_json::{Value, json};
 

@@ -69,6 +69,29 @@ fn once_it_is_back_the_spec_that_waited_closes_the_question() {
 }
 
 #[test]
+fn a_last_dump_that_lacks_its_password_can_be_given_a_new_one() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.says.insert("dump.sh".to_owned(), (false, "NO_ANSWER: it knows another password".to_owned()));
+    let verbs = |life: &Life| {
+        let answers = life.status()["intervention"]["answers"].as_array().expect("answers").clone();
+        answers.iter().map(|answer| answer["verb"].as_str().expect("a verb").to_owned()).collect::<Vec<_>>()
+    };
+    let mut other = Life::of(&json!({}));
+    other.cluster.says.clone_from(&life.cluster.says);
+    other.delete();
+    assert_eq!(verbs(&other), ["retry", "keep-volumes", "skip-snapshot"], "no password is lost there");
+    life.cluster.remove(ChildKind::Secret, "db-internal");
+    life.delete();
+    assert_eq!(verbs(&life), ["retry", "keep-volumes", "reset-passwords", "skip-snapshot"]);
+    let evidence = life.status()["intervention"]["evidence"][0].clone();
+    assert_eq!((&evidence["kind"], &evidence["name"]), (&json!("Secret"), &json!("db-internal")), "{evidence}");
+    life.cluster.says.clear();
+    let way = life.answer("reset-passwords");
+    assert_eq!(way, path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]), "{:?}", life.cluster.done);
+    assert!(life.cluster.done.iter().any(|done| done.contains("Secret db-internal")), "{:?}", life.cluster.done);
+}
+
+#[test]
 fn nobody_is_served_by_what_was_not_brought_back() {
     let mut life = Life::unborn(&json!({ "restoreFrom": { "claimName": "old-backups" } }));
     life.cluster.says.insert("restore.sh".to_owned(), (false, "NO_BACKUP: there is no dump\n".to_owned()));

@@ -2,7 +2,9 @@
 //! from it on its way.
 
 use crate::kinds::Known;
+use crate::kinds::conditions::of_types;
 use crate::kinds::database::Database;
+use crate::kinds::database::change;
 use crate::kinds::database::children::configuration;
 use crate::kinds::database::children::names;
 use crate::kinds::database::lifecycle::words::Event;
@@ -15,6 +17,7 @@ use crate::kinds::database::scene::learning::{self, MAJOR, spelled};
 use crate::kinds::database::scene::siblings::remembered;
 use crate::kinds::pods::counted;
 use crate::kinds::prose::listed;
+use crate::kinds::telling::AVAILABLE;
 use kube::ResourceExt;
 use std::collections::BTreeSet;
 
@@ -38,6 +41,19 @@ pub fn consequence(object: &Object, known: &Known<Database>, wanted: &Plan, rais
     let follows = follows.then(|| "the log of writes grows with the volume, by a reload: nobody is disconnected".to_owned());
     let parts: Vec<String> = [lost, older, servers, follows, moves, gone].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// What is left to be done where the spec is as it was ordered, as far as the status tells: servers that are to be made anew,
+/// or that are missing.
+pub fn left(object: &Object, known: &Known<Database>) -> Option<Event> {
+    let (applied, good, status) = (known.applied.as_ref()?, known.last_good.as_ref()?, object.status.as_ref()?);
+    if !change::is_alike(applied, good) {
+        return Some(Event::PodsOutdated);
+    }
+    if of_types(&[(AVAILABLE, "")], &status.conditions).any(|(_, serves)| !serves) {
+        return Some(Event::PrimaryLost);
+    }
+    (status.ready_replicas.unwrap_or_default() < applied.replicas).then_some(Event::ReplicaLost)
 }
 
 /// What happens to the servers that stay.

@@ -43,6 +43,9 @@ pub struct Attempt {
     pub question: Option<String>,
     /// Seconds that it may take.
     pub seconds: i64,
+    /// Has the claim of the dumps to get its volume by it, since a StorageClass gives none before somebody uses it? So what is
+    /// wrong with that shows on the first day, and not on the last.
+    pub binds: bool,
 }
 
 /// What a Job does.
@@ -63,8 +66,13 @@ pub fn init(object: &Object, plan: &Plan, attempt: &Attempt) -> Rendered {
     let mut environment = asking(object, plan);
     environment.push(variable("POINTSMAN_EXTENSIONS", &extensions.join("\n")));
     let mounts = vec![Mount::internal(object, &["superuser-password", "app-verifier"])];
-    let task = Task { component: "init", script: "init.sh", environment, mounts, retries: 2, harmless: false };
-    owned(object, plan, Work::Init, &task, attempt)
+    let mut task = Task { component: "init", script: "init.sh", environment, mounts, retries: 2, harmless: false };
+    let asked = asked(plan, &task);
+    if attempt.binds {
+        task.mounts.push(Mount::backups(&names::backups(&object.name_any()), false));
+    }
+    // It is the same Job once the claim is bound.
+    owned(object, plan, Work::Init, &task, attempt).annotated(&asked)
 }
 
 /// The Job that looks into the plan's image.

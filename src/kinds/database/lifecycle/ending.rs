@@ -30,7 +30,7 @@ pub(super) fn blocked(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::SkipSnapshotAnswered => go(Phase::Removing, &[DeleteWorkloads, DeleteVolumes], effects),
         Event::KeepVolumesAnswered => go(Phase::Retaining, &[DeleteWorkloads], effects),
-        Event::RetryAnswered | Event::ObstacleGone => Transition(Phase::Deleting),
+        Event::RetryAnswered | Event::ResetPasswordsAnswered | Event::ObstacleGone => Transition(Phase::Deleting),
         _ => Super,
     }
 }

@@ -11,11 +11,13 @@ use serde_json::json;
 /// The mark of the settings that a pod was last told to read.
 const TOLD: &str = "pointsman.dev/settings";
 
-/// Each pod whose kubelet has not been told of this mark; and the Job that waits until every server has read it.
-pub fn of<'a>(scene: &Scene<'a>) -> Option<(Vec<Order>, Task<'a>)> {
-    let unread = scene.unread().filter(|_| scene.members.primary_is_ready())?;
+/// Each pod whose kubelet has not been told of this mark: what a primary lacks may be just that. Once that is ready, also the Job
+/// that waits until every server has read it.
+pub fn of<'a>(scene: &Scene<'a>) -> (Vec<Order>, Option<Task<'a>>) {
+    let Some(unread) = scene.unread() else { return (Vec::new(), None) };
     let told = scene.members.pods().filter_map(|(_, pod)| told(pod, &unread.mark.to_string()));
-    Some((told.collect(), work::reading(scene.look, unread.mark)?))
+    let task = scene.members.primary_is_ready().then(|| work::reading(scene.look, unread.mark)).flatten();
+    (told.collect(), task)
 }
 
 /// The mark, where the pod has another one or none. It is applied, so that annotations of others stay that no cache shows.

@@ -60,6 +60,13 @@ pub fn is_smaller(claim: &PersistentVolumeClaim, size: &Size) -> bool {
     granted(claim).is_some_and(|granted| granted.bytes.min(asked(claim)) < size.bytes)
 }
 
+/// Does a claim get its volume only once a pod uses it? Nobody knows where its StorageClass is not known.
+pub fn waits_for_a_user(claim: &PersistentVolumeClaim, children: &Children) -> Option<bool> {
+    let name = claim.spec.as_ref()?.storage_class_name.as_ref()?;
+    let class = children.classes.found()?.iter().find(|class| class.name_any() == *name)?;
+    Some(class.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer"))
+}
+
 fn asked(claim: &PersistentVolumeClaim) -> i64 {
     wanted(claim).map_or(i64::MAX, |volume| volume.size.bytes)
 }

@@ -1,5 +1,6 @@
 //! The Job of a phase: what it is to do, and how far it is.
 
+use super::ground::{granted, waits_for_a_user};
 use super::said;
 use super::siblings::{self, Children, OneJob};
 use crate::kinds::database::Database;
@@ -63,7 +64,8 @@ pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> 
     let placed = if work == Work::Snapshot { placed_well(look, plan) } else { Cow::Borrowed(plan) };
     // A dump may wait for another one first.
     let seconds = if work.is_long() { patience(look, phase).max(2 * jobs::DUMP_SECONDS) } else { patience(look, phase) };
-    let mut rendered = rendered(&look.seen.object, &placed, work, seconds)?;
+    let attempt = Attempt { question: siblings::attempt(&look.seen.object), seconds, binds: awaits_a_user(look) };
+    let mut rendered = rendered(&look.seen.object, &placed, work, &attempt)?;
     // One of an earlier attempt goes on under its name.
     rendered.child.name.clone_from(&look.children.job(work)?.name);
     rendered.object["metadata"]["name"] = json!(rendered.child.name);
@@ -95,7 +97,7 @@ fn is_old(job: &Job, look: &Look<'_, Database>) -> bool {
 pub fn reading<'a>(look: &'a Look<'_, Database>, mark: i64) -> Option<Task<'a>> {
     let (object, plan) = (&look.seen.object, look.target.as_ref()?);
     let told = look.children.topology.ours().and_then(|map| Topology::of(map).ok())?;
-    let attempt = Attempt { question: siblings::attempt(object), seconds: patience(look, Phase::Restarting) };
+    let attempt = Attempt { question: siblings::attempt(object), seconds: patience(look, Phase::Restarting), binds: false };
     let rendered = jobs::generation(object, plan, &told.peers, mark, &attempt);
     let progress = progress(&look.children, Work::Generation, &rendered);
     Some(Task { work: Work::Generation, rendered, progress })
@@ -115,13 +117,18 @@ pub fn has_told(look: &Look<'_, Database>, mark: i64) -> bool {
     matches!(reading(look, mark), Some(Task { progress: Progress::Done(line), .. }) if told(&line))
 }
 
-fn rendered(object: &v1::Database, plan: &Plan, work: Work, seconds: i64) -> Option<Rendered> {
-    let attempt = Attempt { question: siblings::attempt(object), seconds };
+/// Has the claim of the dumps no volume before somebody uses it?
+fn awaits_a_user(look: &Look<'_, Database>) -> bool {
+    let claim = look.children.backups.ours().filter(|claim| granted(claim).is_none() && claim.metadata.deletion_timestamp.is_none());
+    claim.is_some_and(|claim| waits_for_a_user(claim, &look.children) == Some(true))
+}
+
+fn rendered(object: &v1::Database, plan: &Plan, work: Work, attempt: &Attempt) -> Option<Rendered> {
     Some(match work {
-        Work::Probe => jobs::probe(object, plan, &attempt),
-        Work::Init => jobs::init(object, plan, &attempt),
-        Work::Restore => jobs::restore(object, plan, plan.restore_from.as_ref()?, &attempt),
-        Work::Snapshot => jobs::snapshot(object, plan, &attempt),
+        Work::Probe => jobs::probe(object, plan, attempt),
+        Work::Init => jobs::init(object, plan, attempt),
+        Work::Restore => jobs::restore(object, plan, plan.restore_from.as_ref()?, attempt),
+        Work::Snapshot => jobs::snapshot(object, plan, attempt),
         Work::Generation => return None,
     })
 }

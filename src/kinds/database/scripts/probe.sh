@@ -52,8 +52,15 @@ refusals() {
     # What is computed at a start comes after the checks of a start; versions before 15 compute nothing without one.
     ((version < 150000)) || asked=shared_memory_size
     printf '%s' "${POINTSMAN_CONFIGURATION:-}" >"$configuration"
-    ! "$BIN/postgres" -D "$SCRATCH/pgdata" -c "config_file=$configuration" -c log_line_prefix= -c log_min_messages=warning \
-        -c log_destination=stderr -C "$asked" >/dev/null 2>"$RUN/words" || return 0
+    local told=(-D "$SCRATCH/pgdata" -c "config_file=$configuration" -c log_line_prefix= -c log_min_messages=warning
+        -c log_destination=stderr)
+    if "$BIN/postgres" "${told[@]}" -C "$asked" >/dev/null 2>"$RUN/words"; then
+        # What a session loads, say, is met by a session alone. It is given little memory: this is no server's place.
+        [[ -n ${POINTSMAN_CONFIGURATION:-} ]] || return 0
+        said=$(echo 'SELECT 1 AS answer' | "$BIN/postgres" --single "${told[@]}" -c shared_buffers=1MB -c huge_pages=off \
+            -c logging_collector=off -c statement_timeout=0 postgres 2>"$RUN/words") || true
+        [[ $said != *'answer = "1"'* ]] || return 0
+    fi
     said=$(sed -n -e '/ contains errors$/d' -e 's| in file "[^"]*" line [0-9]*||' -e 's/^[^ :]*:  *//p' "$RUN/words" |
         tr -s '\n\r\t' ' ' | tr -c '[:print:]' '?')
     said=${said:-the server does not start, and says nothing}

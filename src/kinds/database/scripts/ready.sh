@@ -19,11 +19,25 @@ not_ready() {
     exit 1
 }
 
+# Which settings are mounted.
+mounted() {
+    sed -n "s/^pointsman.generation = '\(.*\)'\$/\1/p" "$SETTINGS/reloaded.conf" 2>/dev/null || true
+}
+
 # Settings that are mounted and not read yet are read now.
 reload_settings() {
     local mounted
-    mounted=$(sed -n "s/^pointsman.generation = '\(.*\)'\$/\1/p" "$SETTINGS/reloaded.conf" 2>/dev/null) || return 0
+    mounted=$(mounted)
     [[ -z $mounted || $mounted == "$1" ]] || ask_here -c 'SELECT pg_reload_conf()' >/dev/null || true
+}
+
+# A server that runs and lets no session in may have read settings that keep it from that: it cannot be asked to read what
+# mends them, so it is told by a signal, once of each text. Of one that starts, or stops, nobody knows whether it listens.
+tell_of_settings() {
+    local mounted
+    mounted=$(mounted)
+    [[ -n $mounted && $mounted != "$(cat "$RUN/told" 2>/dev/null || true)" ]] || return 0
+    ! answers "$SOCKET" || { kill -HUP 1 && echo "$mounted" >"$RUN/told"; }
 }
 
 # Where following is over for good the container is ended: its next start clones, or says why it may not.
@@ -50,7 +64,7 @@ mark_claim() {
 
 read_topology
 row=$(ask_here -c "SELECT pg_is_in_recovery(), extract(epoch FROM pg_postmaster_start_time()),
-    current_setting('pointsman.generation', true)") || not_ready "does not answer"
+    current_setting('pointsman.generation', true)") || { tell_of_settings; not_ready "does not answer"; }
 IFS='|' read -r recovering started read <<<"$row"
 reload_settings "$read"
 if [[ $recovering == f ]]; then

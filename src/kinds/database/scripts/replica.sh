@@ -78,7 +78,7 @@ wait_for_news() {
 clone() {
     local found='' recovering=''
     while :; do
-        read -r found _ _ recovering < <(identify "$POINTSMAN_PRIMARY") || true
+        read -r found _ _ recovering < <(identify "$POINTSMAN_PRIMARY" || true) || true
         [[ $recovering != off ]] || break
         wait_for_news
     done
@@ -87,7 +87,7 @@ clone() {
     make_room
     write_marker cloning "$found"
     say "clones the primary"
-    attempt pg_basebackup "$BIN/pg_basebackup" -D "$NEW" -d "$(connection "$POINTSMAN_PRIMARY")" -X stream -c fast \
+    PGOPTIONS=$OWN_SESSION attempt pg_basebackup "$BIN/pg_basebackup" -D "$NEW" -d "$(connection "$POINTSMAN_PRIMARY")" -X stream -c fast \
         --no-password
     touch "$NEW/standby.signal"
     keep "$NEW/standby.signal"

@@ -9,7 +9,11 @@ SSLMODE=${PGSSLMODE:-prefer}
 # Of our own sessions: what a user has set for all of them neither hinders these, nor leads their words to objects of his.
 # What a connection asks for beats what a database, a role or the server's file says.
 OWN_SESSION='-c search_path=pg_catalog -c default_transaction_read_only=off -c statement_timeout=0 -c lock_timeout=0'
-OWN_SESSION+=' -c idle_in_transaction_session_timeout=0'
+OWN_SESSION+=' -c idle_in_transaction_session_timeout=0 -c default_transaction_isolation=read\ committed'
+OWN_SESSION+=' -c default_transaction_deferrable=off -c quote_all_identifiers=off'
+# A server takes no session that asks for a setting it does not know: these came with the versions of these programs, 14 and 17.
+[[ ! -x $BIN/pg_amcheck ]] || OWN_SESSION+=' -c idle_session_timeout=0'
+[[ ! -x $BIN/pg_createsubscriber ]] || OWN_SESSION+=' -c transaction_timeout=0'
 
 # write_passfile ROLE KEY: libpq ignores a file that the group may read, and a mounted Secret is one. It reads it at each
 # connection: a password that was changed meanwhile counts from then on.
@@ -40,7 +44,7 @@ ask_here() {
 # Over a replication connection: it has places of its own where max_connections are taken.
 # Prints system identifier, timeline, flushed position, and whether it is in recovery (on, off).
 identify() {
-    "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" replication=true)" \
+    PGOPTIONS=$OWN_SESSION "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" replication=true)" \
         -c IDENTIFY_SYSTEM -c 'SHOW in_hot_standby' 2>"$RUN/words-$1" | awk -F'|' 'NR == 1 { said = $1 " " $2 " " $3 }
             END { if (NR == 2) print said, $1 }'
 }
@@ -62,7 +66,7 @@ position() {
 # NEEDED is where it goes on reading, if not at POSITION. A replica may stand on the switch point itself; the last checkpoint of an old primary begins before it.
 judge() {
     local timeline=$1 reached=$2 kind=$3 host=$POINTSMAN_PRIMARY theirs='' flushed='' fork recovering=''
-    read -r _ theirs flushed recovering < <(identify "$host") || true
+    read -r _ theirs flushed recovering < <(identify "$host" || true) || true
     [[ $recovering == off ]] || { echo unknown; return; }
     fork=$flushed
     if ((theirs < timeline)); then
@@ -87,7 +91,7 @@ judge() {
 # fork_of HOST THEIRS MINE: where timeline THEIRS left timeline MINE; nothing where it never was on it. False without an answer.
 fork_of() {
     local history
-    history=$("$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" replication=true)" -c "TIMELINE_HISTORY $2" \
+    history=$(PGOPTIONS=$OWN_SESSION "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" replication=true)" -c "TIMELINE_HISTORY $2" \
         2>"$RUN/words-$1") && [[ -n $history ]] || return 1
     sed '1s/^[^|]*|//' <<<"$history" | awk -v mine="$3" '$1 == mine && !found { print $2; found = 1 }'
 }
@@ -95,7 +99,7 @@ fork_of() {
 # log_since HOST POSITION: follows, or gone. Names of history files sort between those of the log.
 log_since() {
     local there
-    there=$("$BIN/psql" -XAtq -d "$(connection "$1" dbname=postgres)" -c "SELECT substr(pg_walfile_name('$2'::pg_lsn + 1), 9)
+    there=$(PGOPTIONS=$OWN_SESSION "$BIN/psql" -XAtq -d "$(connection "$1" dbname=postgres)" -c "SELECT substr(pg_walfile_name('$2'::pg_lsn + 1), 9)
         >= min(substr(name, 9)) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'" 2>"$RUN/words-$1") || there=
     case $there in
     t) echo follows ;;

@@ -4,11 +4,12 @@ use super::trouble;
 use crate::kinds::database::Database;
 use crate::kinds::database::lifecycle::words::{Event, Phase};
 use crate::kinds::database::scene::Scene;
+use crate::kinds::database::scene::standing::credentials_lost;
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
 use crate::kinds::order::Fate;
 use crate::kinds::questions::Asks;
-use crate::kinds::reason::Reason;
+use crate::kinds::reason::{Reason, Verb};
 use crate::machine::Step;
 
 impl Asks for Database {
@@ -34,6 +35,10 @@ impl Asks for Database {
             (_, Phase::Degraded | Phase::Unavailable) => Reason::PodsUnavailable,
             _ => Reason::RolloutStuck,
         }
+    }
+
+    fn helps(look: &Look<'_, Self>, verb: Verb) -> bool {
+        verb != Verb::ResetPasswords || !credentials_lost(&Scene::of(look)).is_empty()
     }
 
     fn evidence(look: &Look<'_, Self>, reason: Reason) -> Vec<Evidence> {

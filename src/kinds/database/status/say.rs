@@ -1,6 +1,6 @@
 //! What is said of a Database, phase by phase.
 
-use super::trouble;
+use super::{trouble, volumes};
 use crate::kinds::children::Slot;
 use crate::kinds::database::Database;
 use crate::kinds::database::children::names;
@@ -30,9 +30,16 @@ impl Tells for Database {
     }
 
     /// Who is served by a replica alone cannot write; and before the database was made, or brought back, nobody is let in.
-    fn serving(look: &Look<'_, Self>) -> i32 {
+    fn serving(look: &Look<'_, Self>) -> (bool, &'static str, &'static str) {
         let scene = Scene::of(look);
-        i32::from(scene.members.primary_is_ready() && !was_never_initialized(&scene) && !was_never_restored(&scene))
+        if was_never_initialized(&scene) || was_never_restored(&scene) {
+            return (false, "NotMade", "the database was not made yet, or not brought back");
+        }
+        match (scene.members.primary_is_ready(), scene.members.replica_is_ready()) {
+            (true, _) => (true, "PrimaryServes", "the primary serves"),
+            (false, true) => (false, "ReadersAlone", "nobody can write: the primary does not serve; replicas can be read"),
+            (false, false) => (false, "NobodyServes", "no server serves"),
+        }
     }
 
     fn is_ready(phase: Phase) -> bool {
@@ -70,7 +77,7 @@ fn backups(look: &Look<'_, Database>, status: &DatabaseStatus) -> (bool, &'stati
         return (true, "NothingOrdered", "nothing was ordered yet".to_owned());
     };
     let claim = look.children.backups.ours();
-    if let Some((claim, class)) = claim.and_then(|claim| Some((claim, trouble::missing_class(look, claim)?))) {
+    if let Some((claim, class)) = claim.and_then(|claim| Some((claim, volumes::missing_class(look, claim)?))) {
         let remedy = "create it; or pause this object, delete the claim, which holds nothing, change the class, and resume";
         let words = format!("{} has no volume, and no StorageClass is called {class}: no dump can be kept; {remedy}", claim.name_any());
         return (false, "NoStorageClass", words);
@@ -78,6 +85,9 @@ fn backups(look: &Look<'_, Database>, status: &DatabaseStatus) -> (bool, &'stati
     if let Some(claim) = claim.filter(|claim| claim.metadata.deletion_timestamp.is_some() && !standing::is_going(&Scene::of(look))) {
         let goes = "is being deleted and goes, with its dumps, once no pod mounts it: no dump is made until then; copy them now";
         return (false, "ClaimGoes", format!("{} {goes}", claim.name_any()));
+    }
+    if let Some(claim) = claim.filter(|claim| volumes::is_never_bound(look, claim)) {
+        return (false, "NoVolume", format!("{} has got no volume: no dump can be kept until it has", claim.name_any()));
     }
     let Some(schedule) = backup.schedule.as_ref().filter(|_| !backup.suspend) else {
         return (true, "NoSchedule", "no backup is made on a schedule".to_owned());

@@ -1,5 +1,6 @@
 //! What goes wrong, in the words of those it happens to.
 
+use super::volumes::{classless, small, volume_lost, waiting_claims};
 use crate::kinds::children::Slot;
 use crate::kinds::database::Database;
 use crate::kinds::database::children::COMPONENT;
@@ -8,7 +9,6 @@ use crate::kinds::database::children::secrets::Loss;
 use crate::kinds::database::facts;
 use crate::kinds::database::lifecycle::words::Phase;
 use crate::kinds::database::scene::Scene;
-use crate::kinds::database::scene::ground::{granted, is_smaller, wanted};
 use crate::kinds::database::scene::work::{self, Progress};
 use crate::kinds::database::scene::{outcome, said, standing};
 use crate::kinds::intervention::Evidence;
@@ -17,7 +17,7 @@ use crate::kinds::pods::{ended_long_ago, trouble, unready};
 use crate::kinds::questions::{drift, quote};
 use crate::kinds::reason::Reason;
 use crate::kinds::status::WaitingFor;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
     let scene = Scene::of(look);
     let owner = look.seen.object.name_any();
     let own = match reason {
-        Reason::CredentialsLost => standing::credentials_lost(&scene).iter().map(lost).collect(),
+        Reason::CredentialsLost => standing::credentials_lost(&scene).iter().map(lost_one).collect(),
         Reason::PrimaryVolumeLost => volume_lost(&scene).into_iter().collect(),
         Reason::ReplicaDiverged => {
             let words = |(ordinal, sentence): (u32, String)| quote("Pod", &names::pod(&owner, ordinal), &sentence);
@@ -52,7 +52,10 @@ pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
         Reason::ProbeFailed => probe(look, &scene),
         Reason::InitJobFailed => job(look, Phase::Initializing),
         Reason::RestoreFailed => job(look, Phase::Restoring),
-        Reason::SnapshotFailed => job(look, Phase::SnapshottingBeforeDelete),
+        Reason::SnapshotFailed => {
+            let lost = standing::credentials_lost(&scene);
+            lost.iter().map(lost_one).chain(job(look, Phase::SnapshottingBeforeDelete)).collect()
+        }
         Reason::NodeLost => silent(&scene).into_iter().collect(),
         Reason::StorageNotExpandable => small(&scene),
         Reason::RemovalStuck => left(look),
@@ -82,19 +85,6 @@ fn seen(look: &Look<'_, Database>) -> Vec<Evidence> {
     refused.chain(seen).chain(drift(look)).collect()
 }
 
-/// Claims that were told to go while their pods serve: only that of the primary takes data with it.
-fn going(look: &Look<'_, Database>) -> Vec<(String, &'static str)> {
-    let scene = Scene::of(look);
-    let words = |ordinal| {
-        if scene.lead() == Some(ordinal) {
-            "it is being deleted and goes, with its data, once its pod does: the pod is not restarted; dump the data now"
-        } else {
-            "it is being deleted and goes once its pod does: the pod is not restarted; the replica is cloned anew then"
-        }
-    };
-    scene.going_claims().map(|(ordinal, claim)| (claim.name_any(), words(ordinal))).collect()
-}
-
 /// The pods of servers and of Jobs, but those that have done what they had to do, or failed at it long ago; nobody waits for
 /// a backup on the schedule.
 fn pods<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = &'a Arc<Pod>> {
@@ -107,50 +97,9 @@ fn pods<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = &'a Arc<Pod>> 
     look.children.pods.iter().chain(jobs).filter(move |pod| !is_done(pod))
 }
 
-/// Claims without a volume. That of the dumps may have none until the first one is taken, but where it can never have one.
-fn pending<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = &'a PersistentVolumeClaim> {
-    let dumps = look.children.backups.ours().filter(|claim| missing_class(look, claim).is_some());
-    let servers = look.children.claims.iter().filter_map(Slot::ours);
-    servers.chain(dumps).filter(|claim| is_pending(claim))
-}
-
-fn is_pending(claim: &PersistentVolumeClaim) -> bool {
-    claim.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Pending")
-}
-
-/// The StorageClass that a claim without a volume names, where there is none of that name.
-pub fn missing_class<'a>(look: &Look<'_, Database>, claim: &'a PersistentVolumeClaim) -> Option<&'a String> {
-    let named = claim.spec.as_ref()?.storage_class_name.as_ref().filter(|name| !name.is_empty() && is_pending(claim))?;
-    let classes = look.children.classes.found()?;
-    classes.iter().all(|class| class.name_any() != *named).then_some(named)
-}
-
-/// Claims that can have no volume, with why: pods wait for them, and do not say it so well.
-fn classless<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = (String, String)> + 'a {
-    let words = |class: &String| format!("it has no volume, and no StorageClass is called {class}");
-    pending(look).filter_map(move |claim| Some((claim.name_any(), words(missing_class(look, claim)?))))
-}
-
-/// Other claims that go, or have no volume.
-fn waiting_claims<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = (String, String)> + 'a {
-    let waiting = pending(look).filter(|claim| missing_class(look, claim).is_none());
-    let waiting = waiting.map(|claim| (claim.name_any(), "it has no volume yet".to_owned()));
-    going(look).into_iter().map(|(name, words)| (name, words.to_owned())).chain(waiting)
-}
-
-fn lost(loss: &Loss) -> Evidence {
+fn lost_one(loss: &Loss) -> Evidence {
     let (Loss::Gone { secret } | Loss::Missing { secret, .. } | Loss::Edited { secret, .. }) = loss;
     quote("Secret", secret, &loss.to_string())
-}
-
-fn volume_lost(scene: &Scene<'_>) -> Option<Evidence> {
-    let (ordinal, recorded) = scene.recorded_claim()?;
-    let name = names::claim(&scene.look.seen.object.name_any(), ordinal);
-    let words = match scene.standing_claim(ordinal) {
-        None => format!("it is gone; the data was on the claim of uid {recorded}"),
-        Some(other) => format!("another claim, of uid {other}, stands in its place; the data was on the one of uid {recorded}"),
-    };
-    Some(quote("PersistentVolumeClaim", &name, &words))
 }
 
 /// The pod of the primary that was told to go, and of which nobody says that it has.
@@ -184,8 +133,11 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
         },
         // Its pod says why, where it says anything.
         Progress::Running if waiting(look, &task.rendered.child.name) => return Vec::new(),
-        Progress::Running if task.work.is_long() => "it goes on; once it has ended well, this question closes".to_owned(),
-        Progress::Running => "it has not ended".to_owned(),
+        Progress::Running => match (stands_still(look, &task.rendered.child.name), task.work.is_long()) {
+            (Some(why), _) => why,
+            (None, true) => "it goes on; once it has ended well, this question closes".to_owned(),
+            (None, false) => "it has not ended".to_owned(),
+        },
         Progress::Missing | Progress::Another(_) if standing::has_no_place(look, task.work) => {
             return vec![quote("PersistentVolumeClaim", &names::backups(&look.seen.object.name_any()), TAKEN)];
         }
@@ -197,21 +149,26 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
     vec![quote("Job", &task.rendered.child.name, &words)]
 }
 
-/// Does a pod of this Job wait for something?
-fn waiting(look: &Look<'_, Database>, job: &str) -> bool {
-    pods(look).any(|pod| pod.labels().get(said::JOB_NAME).map(String::as_str) == Some(job) && trouble(pod).is_some())
+/// What keeps a Job that has not ended from running at all. What its controller and the kubelet say of it are Events, which nobody
+/// here may read.
+fn stands_still(look: &Look<'_, Database>, job: &str) -> Option<String> {
+    let namespace = look.seen.object.namespace().unwrap_or_default();
+    let Some(pod) = pods_of(look, job).next() else {
+        return Some(format!("no pod of it could be made; to see why: kubectl describe job/{job} -n {namespace}"));
+    };
+    let name = pod.name_any();
+    let starts = pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Pending");
+    starts.then(|| format!("its pod does not start; to see why: kubectl describe pod/{name} -n {namespace}"))
 }
 
-fn small(scene: &Scene<'_>) -> Vec<Evidence> {
-    let Some(target) = &scene.look.target else { return Vec::new() };
-    let size = &target.storage.size;
-    let claims = scene.look.children.claims.iter().filter_map(Slot::ours).filter(|claim| is_smaller(claim, size));
-    let words = |claim: &PersistentVolumeClaim| {
-        let class = wanted(claim).and_then(|volume| volume.class).unwrap_or_else(|| "(none)".to_owned());
-        let has = granted(claim).map_or_else(|| "nothing yet".to_owned(), |size| size.to_string());
-        quote("PersistentVolumeClaim", &claim.name_any(), &format!("it has {has} of {size}; its StorageClass is {class}"))
-    };
-    claims.map(words).collect()
+/// The pods of a Job that somebody waits for.
+fn pods_of<'a>(look: &'a Look<'_, Database>, job: &str) -> impl Iterator<Item = &'a Arc<Pod>> {
+    pods(look).filter(move |pod| pod.labels().get(said::JOB_NAME).map(String::as_str) == Some(job))
+}
+
+/// Does a pod of this Job wait for something?
+fn waiting(look: &Look<'_, Database>, job: &str) -> bool {
+    pods_of(look, job).any(|pod| trouble(pod).is_some())
 }
 
 /// What was told to go and is there still.

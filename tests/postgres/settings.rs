@@ -1,0 +1,61 @@
+//! Settings that users write for every session: they keep nobody out for good, and hinder none of the operator's own.
+
+use crate::pods::wait_for;
+use crate::world::World;
+use std::fs;
+
+/// Legal values that would break sessions which are not made for them. What a whole transaction may take counts while a session
+/// begins, too, before it can ask for more.
+const HOSTILE: &str = "default_transaction_isolation = serializable\ndefault_transaction_deferrable = on\n\
+    default_transaction_read_only = on\nquote_all_identifiers = on\nstatement_timeout = 1\nidle_session_timeout = 1\n\
+    idle_in_transaction_session_timeout = 1\ntransaction_timeout = 2s";
+
+#[test]
+fn settings_that_let_no_session_in_are_mended_while_the_server_runs() {
+    let world = World::new();
+    world.settings("g1", "");
+    let primary = world.primary();
+    let started = primary.sql("SELECT pg_postmaster_start_time()");
+    world.settings("g2", "session_preload_libraries = 'no_such_library'");
+    wait_for("nobody is let in", || match primary.ready() {
+        Ok(()) => Err("it serves".to_owned()),
+        Err(_) if primary.log().contains("could not access file") => Ok(()),
+        Err(words) => Err(words),
+    });
+    // It is told once of each text.
+    let told = || primary.log().matches("received SIGHUP").count();
+    let _ = primary.ready();
+    let before = told();
+    let _ = (primary.ready(), primary.ready());
+    assert_eq!(told(), before, "{}", primary.log());
+    world.settings("g3", "work_mem = '8MB'");
+    primary.wait_until_ready();
+    assert_eq!(primary.sql("SHOW work_mem"), "8MB");
+    assert_eq!(primary.sql("SELECT pg_postmaster_start_time()"), started, "it was made anew");
+}
+
+#[test]
+fn what_users_set_for_every_session_hinders_none_of_the_operators_own() {
+    let world = World::new();
+    world.settings("g1", HOSTILE);
+    let primary = world.primary();
+    world.job("init.sh").done();
+    let replica = world.serve(1);
+    let told = world.job("generation.sh").with("POINTSMAN_PEERS", "0=db-0 1=db-1").with("POINTSMAN_GENERATION", "g1").done();
+    assert!(told.contains("0=g1,primary") && told.contains("1=g1,replica"), "{told}");
+    world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").done();
+    // Again: what is there already is known by its name, in quotes or not.
+    world.job("init.sh").done();
+    primary.wait_until_ready();
+    replica.wait_until_ready();
+}
+
+#[test]
+fn a_replica_that_waits_for_its_primary_complains_of_nothing_else() {
+    let world = World::new();
+    let replica = world.start(1);
+    wait_for("it waits", || if replica.log().contains("waits for the primary") { Ok(()) } else { Err(replica.log()) });
+    assert!(!replica.log().contains("FAILED"), "{}", replica.log());
+    let words = fs::read_to_string(world.folder.join("pod-1/termination-log")).expect("last words");
+    assert_eq!(words, "", "what ends it later would not be told");
+}
