@@ -18,6 +18,7 @@ mod gone;
 mod metrics;
 pub mod migrate;
 pub mod older;
+mod people;
 mod plans;
 mod protection;
 mod questions;

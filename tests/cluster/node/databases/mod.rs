@@ -8,6 +8,7 @@ mod losses;
 pub mod moves;
 pub mod releases;
 mod secrets;
+mod settings;
 mod small;
 mod volumes;
 
