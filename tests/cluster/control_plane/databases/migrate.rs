@@ -31,7 +31,7 @@ fn stored_from_now_on(version: &str) {
     let names = kubectl(&["get", DEFINITION, "--output", "jsonpath={.spec.versions[*].name}"]).ok();
     let patch: Vec<Value> = names.split_whitespace().enumerate().map(set).collect();
     kubectl(&["patch", DEFINITION, "--type=json", "--patch", &json!(patch).to_string()]).ok();
-    eventually(20, "it is stored so from now on", || stored_versions().last().is_some_and(|last| last == version));
+    eventually(20, "it is stored so from now on", || stored_versions().iter().any(|stored| stored == version));
 }
 
 fn stored_versions() -> Vec<String> {

@@ -13,7 +13,7 @@ use pointsman::kinds::database::Database;
 use pointsman::kinds::database::change::change_rules;
 use serde_json::{Value, json};
 
-const OBJECTS: [&str; 5] = ["db", "fixed", "going", "asking", "unready"];
+const OBJECTS: [&str; 6] = ["db", "fixed", "going", "asking", "unready", "classless"];
 const NONE: &str = "new";
 const FOLDER: &str = "database-refusals";
 
@@ -47,6 +47,12 @@ fn changes() -> Vec<Case> {
             "db",
             json!({ "backup": { "storage": { "size": "2Gi", "storageClassName": "played-fixed" } } }),
             &["spec.backup.storage.storageClassName", "unsupported: played -> played-fixed"],
+        ),
+        Case(
+            "backups-in-another-class-before-they-have-a-volume",
+            "classless",
+            json!({ "backup": { "storage": { "size": "1Gi", "storageClassName": "played" } } }),
+            &["spec.backup.storage.storageClassName", "unsupported: nowhere -> played", "holds nothing"],
         ),
         Case(
             "another-class-before-the-first-ready",
@@ -125,7 +131,8 @@ fn prepared(space: &Space) {
     create(space, "fixed", &json!({ "storage": { "size": "1Gi", "storageClassName": "played-fixed" } }));
     create(space, "going", &json!({ "podTemplate": saying("snapshot", "wait") }));
     create(space, "unready", &json!({ "podTemplate": saying("init", "FAILED: no such thing") }));
-    for name in ["db", "fixed", "going"] {
+    create(space, "classless", &json!({ "backup": { "storage": { "size": "1Gi", "storageClassName": "nowhere" } } }));
+    for name in ["db", "fixed", "going", "classless"] {
         space.db(name).ready_within(SOON);
     }
     space.db("unready").reaches("HumanIntervention", ASKS);
