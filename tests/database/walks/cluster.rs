@@ -353,7 +353,7 @@ impl Cluster {
     fn jobs_run(&mut self) {
         for name in self.names(ChildKind::Job) {
             let job = self.get(ChildKind::Job, &name).expect("a job").clone();
-            if !job["status"].is_null() || self.waits(&job) {
+            if !job["status"].is_null() || self.waits(&job) || self.has(Trouble::Quota) {
                 continue;
             }
             let script = job["spec"]["template"]["spec"]["containers"][0]["command"][1].as_str().unwrap_or_default();

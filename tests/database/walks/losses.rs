@@ -1,5 +1,6 @@
 //! What was lost: no spec brings it back, so an edit waits, and is told so at the prompt.
 
+use super::cluster::Trouble;
 use super::foresight::told;
 use super::life::{Life, path};
 use pointsman::kinds::database::Phase;
@@ -89,6 +90,21 @@ fn a_last_dump_that_lacks_its_password_can_be_given_a_new_one() {
     let way = life.answer("reset-passwords");
     assert_eq!(way, path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]), "{:?}", life.cluster.done);
     assert!(life.cluster.done.iter().any(|done| done.contains("Secret db-internal")), "{:?}", life.cluster.done);
+}
+
+#[test]
+fn a_last_dump_that_never_begins_says_where_to_look() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.troubles.insert(Trouble::Quota);
+    assert_eq!(life.delete(), path(&[Phase::SnapshottingBeforeDelete]));
+    life.cluster.now += jiff::SignedDuration::from_mins(61);
+    assert_eq!(life.after(), path(&[Phase::RemovalBlocked]));
+    let question = life.status()["intervention"].clone();
+    let words = "no pod of it could be made; to see why: kubectl describe job/db-snapshot -n shop";
+    assert_eq!(question["evidence"][0]["words"], words, "{question}");
+    assert_eq!(question["message"], format!("there is no last dump: Job db-snapshot says: {words}"));
+    life.cluster.troubles.clear();
+    assert_eq!(life.after(), path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]), "it closes by itself");
 }
 
 #[test]

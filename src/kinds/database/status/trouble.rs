@@ -153,22 +153,22 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
 /// here may read.
 fn stands_still(look: &Look<'_, Database>, job: &str) -> Option<String> {
     let namespace = look.seen.object.namespace().unwrap_or_default();
-    let Some(pod) = pods_of(look, job).next() else {
+    let mut pods = look.children.job_pods.iter().filter(|pod| is_of(pod, job)).peekable();
+    if pods.peek().is_none() {
         return Some(format!("no pod of it could be made; to see why: kubectl describe job/{job} -n {namespace}"));
-    };
-    let name = pod.name_any();
-    let starts = pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Pending");
-    starts.then(|| format!("its pod does not start; to see why: kubectl describe pod/{name} -n {namespace}"))
+    }
+    let starts = |pod: &&Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Pending");
+    let pod = pods.find(starts)?.name_any();
+    Some(format!("its pod does not start; to see why: kubectl describe pod/{pod} -n {namespace}"))
 }
 
-/// The pods of a Job that somebody waits for.
-fn pods_of<'a>(look: &'a Look<'_, Database>, job: &str) -> impl Iterator<Item = &'a Arc<Pod>> {
-    pods(look).filter(move |pod| pod.labels().get(said::JOB_NAME).map(String::as_str) == Some(job))
+fn is_of(pod: &Pod, job: &str) -> bool {
+    pod.labels().get(said::JOB_NAME).map(String::as_str) == Some(job)
 }
 
 /// Does a pod of this Job wait for something?
 fn waiting(look: &Look<'_, Database>, job: &str) -> bool {
-    pods_of(look, job).any(|pod| trouble(pod).is_some())
+    pods(look).any(|pod| is_of(pod, job) && trouble(pod).is_some())
 }
 
 /// What was told to go and is there still.
