@@ -24,7 +24,7 @@ stop_node() {
     stop_daemons local-path-provisioner coredns kube-proxy
     stop_containers
     remove_shim_sockets
-    stop_daemons containerd
+    stop_daemons containerd keep-logs
     unmount_below "$NODE_STATE"
     unmount_below "$NODE_SOCKETS"
     remove_cgroups
