@@ -5,9 +5,10 @@ pub mod stakes;
 
 use super::Database;
 use super::lifecycle::words::Event;
+use super::object::parts::DeletionPolicy;
 use super::object::rules::{FIXED_NAME, FIXED_PORT};
 use super::plan::volume::{Size, Volume};
-use super::plan::{Plan, Template};
+use super::plan::{Backup, Plan, Service, Template};
 use super::scene::ground::Ground;
 use crate::kinds::pod_template::Strings;
 use crate::kinds::{Known, Violation};
@@ -139,9 +140,6 @@ fn asks_of_an_image(plan: &Plan) -> (&String, &Strings, &BTreeSet<String>) {
 }
 
 /// What can differ while nobody who is connected notices.
-fn serves_nobody_at_once(
-    plan: &Plan,
-) -> (&crate::kinds::database::plan::Backup, &crate::kinds::database::plan::Service, crate::kinds::database::object::parts::DeletionPolicy)
-{
+fn serves_nobody_at_once(plan: &Plan) -> (&Backup, &Service, DeletionPolicy) {
     (&plan.backup, &plan.service, plan.deletion_policy)
 }

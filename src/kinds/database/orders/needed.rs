@@ -5,7 +5,10 @@ use crate::kinds::children::Slot;
 use crate::kinds::database::children::secrets::{self, Credentials};
 use crate::kinds::database::children::topology::Topology;
 use crate::kinds::database::children::{claims, configuration, jobs, names, network, scripts, servers};
+use crate::kinds::database::object::parts::DeletionPolicy;
+use crate::kinds::database::object::v1::Database as Object;
 use crate::kinds::database::plan::Plan;
+use crate::kinds::database::plan::volume::Size;
 use crate::kinds::database::scene::ground::{granted, wanted};
 use crate::kinds::database::scene::{Scene, is_there};
 use crate::kinds::database::scene::{readers, standing};
@@ -121,7 +124,7 @@ pub fn dumps(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
 
 /// A claim of dumps that an earlier object of this name has left, or that a hand has made around its volume, as this one's:
 /// its labels alone, whichever it has.
-fn relabelled(dumps: Rendered, uid: &str, object: &crate::kinds::database::object::v1::Database) -> Order {
+fn relabelled(dumps: Rendered, uid: &str, object: &Object) -> Order {
     let Rendered { child, object: mut claim } = dumps;
     let mut labels = claim["metadata"]["labels"].take();
     labels[OWNER_UID] = json!(object.uid());
@@ -206,7 +209,7 @@ pub fn growths(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 }
 
 /// What asks for a claim to be this large; nothing where it asks for that already, or has no volume yet.
-pub fn growth(claim: &PersistentVolumeClaim, size: &crate::kinds::database::plan::volume::Size) -> Option<Order> {
+pub fn growth(claim: &PersistentVolumeClaim, size: &Size) -> Option<Order> {
     let (asked, _) = (wanted(claim)?, granted(claim)?);
     if asked.size.bytes >= size.bytes {
         return None;
@@ -218,7 +221,7 @@ pub fn growth(claim: &PersistentVolumeClaim, size: &crate::kinds::database::plan
 }
 
 /// Every child that has a form of its own to be taken over in.
-pub fn rendered(object: &crate::kinds::database::object::v1::Database, target: &Plan) -> Vec<Rendered> {
+pub fn rendered(object: &Object, target: &Plan) -> Vec<Rendered> {
     let plain = [network::pods(object, target), network::read_only(object, target, None, false), network::primary(object, target, None)];
     let learned = configuration::Learned::default();
     let maps = [configuration::reloaded(object, target, &learned)];
@@ -237,6 +240,6 @@ pub fn may_be_adopted(conflict: &Conflict) -> bool {
 impl Plan {
     /// Is there a volume of dumps: for those of the schedule, or for the last one?
     pub fn keeps_dumps(&self) -> bool {
-        self.backup.schedule.is_some() || self.deletion_policy == crate::kinds::database::object::parts::DeletionPolicy::Snapshot
+        self.backup.schedule.is_some() || self.deletion_policy == DeletionPolicy::Snapshot
     }
 }

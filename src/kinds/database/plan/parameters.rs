@@ -1,6 +1,7 @@
 //! Settings of PostgreSQL: which are the user's, and why the others are not.
 
 use crate::kinds::Violation;
+use crate::kinds::database::object::fields;
 use crate::kinds::pod_template::Strings;
 use crate::kinds::prose::beginning;
 use regex_lite::Regex;
@@ -102,15 +103,15 @@ pub fn illegal(parameters: &Strings) -> Vec<Violation> {
         } else if let Some(other) = seen.insert(name.to_ascii_lowercase(), name) {
             fault(format!("{other} is the same setting: PostgreSQL does not tell capitals from small letters. Keep one of them."));
         }
-        if value.len() > crate::kinds::database::object::fields::PARAMETER_LENGTH {
-            fault(format!("the value is over {} bytes long", crate::kinds::database::object::fields::PARAMETER_LENGTH));
+        if value.len() > fields::PARAMETER_LENGTH {
+            fault(format!("the value is over {} bytes long", fields::PARAMETER_LENGTH));
         }
         if value.chars().any(char::is_control) {
             fault("the value holds a line break or another control character, which no setting of PostgreSQL can; remove it".to_owned());
         }
     }
-    if parameters.len() > crate::kinds::database::object::fields::PARAMETERS {
-        let text = format!("{} settings are over {}", parameters.len(), crate::kinds::database::object::fields::PARAMETERS);
+    if parameters.len() > fields::PARAMETERS {
+        let text = format!("{} settings are over {}", parameters.len(), fields::PARAMETERS);
         faults.push(Violation::invalid("spec.parameters", text));
     }
     faults

@@ -3,6 +3,7 @@
 use crate::kinds::database::children::configuration::{self, Learned};
 use crate::kinds::database::object::more::{More, PROBES, Probed};
 use crate::kinds::database::plan::Plan;
+use crate::kinds::database::reports::results::Setting;
 use crate::kinds::database::reports::results::{Availability, Context, Probe};
 use std::collections::BTreeSet;
 
@@ -49,9 +50,7 @@ pub fn verdict(plan: &Plan, probe: &Probe) -> Verdict {
         return Verdict::Unable(format!("{image} does not take these parameters: {wrong}"));
     }
     let reads = |restart: bool| -> Vec<String> {
-        let waits = |found: &Option<crate::kinds::database::reports::results::Setting>| {
-            found.as_ref().is_none_or(|setting| setting.context.needs_restart())
-        };
+        let waits = |found: &Option<Setting>| found.as_ref().is_none_or(|setting| setting.context.needs_restart());
         probe.settings.iter().filter(|(_, found)| waits(found) == restart).map(|(name, _)| name.clone()).collect()
     };
     Verdict::Able(Probed {

@@ -5,6 +5,8 @@ use crate::kinds::Observation;
 use crate::kinds::database::Database;
 use crate::kinds::database::lifecycle::words::Phase;
 use crate::kinds::database::object::kept::KeptSpec;
+use crate::kinds::database::orders::ending;
+use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::said;
 use crate::kinds::look::Look;
 use crate::kinds::news::News;
@@ -37,6 +39,6 @@ fn volumes_that_go(before: Option<&Status<KeptSpec>>, seen: &Observation<Databas
     }
     let look = Look::at(seen);
     let claims = volumes(&look);
-    let goes = crate::kinds::database::orders::ending::namespace_is_ending(&crate::kinds::database::scene::Scene::of(&look));
+    let goes = ending::namespace_is_ending(&Scene::of(&look));
     (goes && !claims.is_empty()).then_some(News::VolumesGo(claims))
 }
