@@ -20,7 +20,8 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
-/// How long looks that run may take to end before another replica's turn comes: its writes would be held back anyway.
+/// How long looks that run may take to end before another replica's turn comes. Those of a process whose turn is over are not
+/// awaited: nothing that they write would leave it, and what they read may not come for long.
 const LOOKS: Duration = Duration::from_secs(10);
 /// The same, and the Lease given back.
 const REST: Duration = Duration::from_secs(15);
@@ -53,18 +54,7 @@ pub async fn run(config: &Config, stop: impl Future<Output = ()>) -> Result<(), 
     let term = watch::Sender::new(Term::Outside);
     let leadership = Leadership::of(&term);
     let clients = clients(config, leadership.clone()).await?;
-    let mut parts = Parts {
-        webhooks: Webhooks::new(&config.watch_namespaces, may_answer(clients.access.clone())),
-        censuses: Vec::new(),
-        clients,
-        config,
-        leadership,
-        stage: watch::Sender::new(Stage::Starting),
-        turn: JoinSet::new(),
-        looks: JoinSet::new(),
-        servers: JoinSet::new(),
-        listed: Vec::new(),
-    };
+    let mut parts = Parts::new(config, clients, leadership);
     visit(&mut parts);
     parts.serve()?;
     // It listens already: who has to wait long for the API server would else be taken for dead.
@@ -148,7 +138,22 @@ impl Visitor for Parts<'_> {
     }
 }
 
-impl Parts<'_> {
+impl<'a> Parts<'a> {
+    fn new(config: &'a Config, clients: Clients, leadership: Leadership) -> Self {
+        Parts {
+            webhooks: Webhooks::new(&config.watch_namespaces, may_answer(clients.access.clone())),
+            censuses: Vec::new(),
+            clients,
+            config,
+            leadership,
+            stage: watch::Sender::new(Stage::Starting),
+            turn: JoinSet::new(),
+            looks: JoinSet::new(),
+            servers: JoinSet::new(),
+            listed: Vec::new(),
+        }
+    }
+
     fn serve(&mut self) -> Result<(), Fault> {
         let certificates =
             Certificates::new(self.clients.looks.clone(), &self.config.namespace, self.config.certificates, self.leadership.clone())?;
@@ -208,8 +213,11 @@ impl Parts<'_> {
         }
         self.stage.send_replace(Stage::Stopping);
         let rest = async {
-            if timeout(LOOKS, all(&mut self.looks)).await.is_err() {
-                tracing::warn!("looks that did not end within {LOOKS:?} are given up");
+            tokio::select! {
+                biased;
+                () = all(&mut self.looks) => {}
+                () = self.leadership.ended() => {}
+                () = sleep(LOOKS) => tracing::warn!("looks that did not end within {LOOKS:?} are given up"),
             }
             self.stage.send_replace(Stage::Resting);
             all(&mut self.turn).await;
@@ -254,16 +262,44 @@ mod tests {
         TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port")
     }
 
+    /// Settings under which nobody is reached, and nothing is in the way of who else runs tests.
+    fn config(kubeconfig: &std::path::Path, webhooks: SocketAddr) -> Config {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        std::fs::write(kubeconfig, NOWHERE).expect("a file");
+        let (reach, webhook_bind, metrics_bind) =
+            (format!("--kubeconfig={}", kubeconfig.display()), format!("--webhook-bind={webhooks}"), format!("--metrics-bind={}", free()));
+        let args = ["pointsman", &reach, &webhook_bind, &metrics_bind, "--namespace=pointsman-system", "--shutdown-delay=0s"];
+        Config::parse(args.map(Into::into)).expect("settings")
+    }
+
+    /// Ends a program whose one look hangs on what it reads, and whose turn ends with `turn`; tells after how long.
+    async fn ended_after(term: Term, turn: Result<(), Fault>) -> Duration {
+        let kubeconfig = std::env::temp_dir().join(format!("pointsman-ends-{}-{}", std::process::id(), turn.is_ok()));
+        let config = config(&kubeconfig, free());
+        let term = watch::Sender::new(term);
+        let leadership = Leadership::of(&term);
+        let clients = clients(&config, leadership.clone()).await.expect("clients");
+        let mut parts = Parts::new(&config, clients, leadership);
+        parts.looks.spawn(pending());
+        parts.turn.spawn(async { turn });
+        let begun = tokio::time::Instant::now();
+        assert!(parts.until(pending()).await.is_err());
+        std::fs::remove_file(kubeconfig).expect("it is there");
+        begun.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_is_awaited_only_while_it_may_still_write() {
+        assert_eq!(ended_after(Term::Outside, Err("the Lease is lost".into())).await, Duration::ZERO);
+        let awaited = ended_after(Term::Unlimited, Ok(())).await;
+        assert!((LOOKS..LOOKS * 2).contains(&awaited), "{awaited:?}");
+    }
+
     #[tokio::test]
     async fn it_listens_while_the_api_server_does_not_answer() {
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let kubeconfig = std::env::temp_dir().join(format!("pointsman-nowhere-{}", std::process::id()));
-        std::fs::write(&kubeconfig, NOWHERE).expect("a file");
-        let (webhooks, metrics) = (free(), free());
-        let (reach, webhook_bind, metrics_bind) =
-            (format!("--kubeconfig={}", kubeconfig.display()), format!("--webhook-bind={webhooks}"), format!("--metrics-bind={metrics}"));
-        let args = ["pointsman", &reach, &webhook_bind, &metrics_bind, "--namespace=pointsman-system"];
-        let config = Config::parse(args.map(Into::into)).expect("settings");
+        let webhooks = free();
+        let config = config(&kubeconfig, webhooks);
         let listens = async {
             while TcpStream::connect(webhooks).is_err() {
                 sleep(Duration::from_millis(50)).await;

@@ -59,6 +59,8 @@ fn a_leader_that_cannot_renew_ends_and_says_so() {
     let space = Space::new("unrenewed");
     three_ready(&space);
     let pid = process("operator");
+    // Its looks are under way, and hang on what they read.
+    drifts(&space);
     let server = Held::still("kube-apiserver");
     eventually(10, "the leader has ended", || has_ended(&pid));
     assert!(operator(&["logs"]).contains("leading ends: the Lease pointsman was not renewed"));
