@@ -13,14 +13,17 @@ use super::outcome::{MANAGER, Outcome, applied, managed, refusal, refused, words
 use super::patched::patched;
 use super::seize::seize;
 use crate::kinds::Served;
-use crate::kinds::order::{Cascade, ChildRef, Fate, Order, Refusal, Trial};
-use json_patch::{PatchOperation, TestOperation};
+use crate::kinds::order::{Cascade, ChildRef, Fate, Order, Refusal, Trial, patch_of};
+use json_patch::{AddOperation, PatchOperation, TestOperation};
 use jsonptr::PointerBuf;
 use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
 use kube::core::object::HasStatus;
 use kube::core::{Request, Status};
 use kube::{Client, Resource, ResourceExt};
 use serde_json::{Value, json};
+
+/// The field manager of what is tried and never stored.
+const TRIAL: &str = "pointsman-trial";
 
 /// The object that orders are about, or whose children.
 #[derive(Debug)]
@@ -116,17 +119,23 @@ pub async fn perform(client: &Client, owner: &Owner, orders: &[Order]) -> Perfor
     performed
 }
 
-/// Would the API server carry out these forced applies? Nothing is stored.
+/// Would the API server let ours take the place of these objects? Nothing is stored. An apply of all of it would be no trial:
+/// what others own in the spec stays under it, until that is made ours, and to make it ours is to store it. So metadata are
+/// applied, by nobody who owns anything there yet, and what is beside them is put in its place.
 ///
 /// # Errors
 /// When the API server does not answer.
 pub async fn attempt(client: &Client, namespace: &str, orders: &[Order]) -> Result<Trial, Unanswered> {
     for order in orders {
         let Order::Apply { child, object, uid: Some(uid), .. } = order else { continue };
-        let params = PatchParams { dry_run: true, ..applied().force() };
-        let request = collection(child, namespace).patch(&child.name, &params, &Patch::Apply(&with_uid(object, uid)));
-        if let Answer::Refused(status) = call(client, request).await? {
-            return Ok(Trial::Failed(refusal(child, &status, Fate::Refused)));
+        let params = PatchParams { dry_run: true, field_manager: Some(TRIAL.to_owned()), ..PatchParams::default() };
+        let (children, (metadata, rest)) = (collection(child, namespace), replacing(object, uid));
+        let placed = children.patch(&child.name, &params.clone().force(), &Patch::Apply(&metadata));
+        let replaced = children.patch(&child.name, &params, &Patch::<()>::Json(rest));
+        for request in [placed, replaced] {
+            if let Answer::Refused(status) = call(client, request).await? {
+                return Ok(Trial::Failed(refusal(child, &status, Fate::Refused)));
+            }
         }
     }
     Ok(Trial::Passed)
@@ -203,6 +212,22 @@ fn changed(child: &ChildRef, answer: Answer, outdated: impl Fn(&Status) -> bool)
 /// A patch of an object that is gone, or not what its tests say.
 fn outdated(status: &Status) -> bool {
     [404, 409].contains(&status.code) || failed_test(status)
+}
+
+/// What says which object it is and whose, to be applied; and what puts the rest in the place of what the object of this uid has.
+fn replacing(object: &Value, uid: &str) -> (Value, json_patch::Patch) {
+    let mut metadata = with_uid(object, uid);
+    let mut rest = Vec::new();
+    if let Some(fields) = metadata.as_object_mut() {
+        fields.retain(|field, value| {
+            let stays = ["apiVersion", "kind", "metadata"].contains(&field.as_str());
+            if !stays {
+                rest.push(AddOperation { path: PointerBuf::from_tokens([field.as_str()]), value: value.take() });
+            }
+            stays
+        });
+    }
+    (metadata, patch_of(Some(uid), rest.into_iter().map(PatchOperation::Add)))
 }
 
 /// The object, for the very child of this uid and no other.

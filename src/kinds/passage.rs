@@ -2,11 +2,11 @@
 
 use super::Observation;
 use super::intervention::{SUBJECTS, Subject};
-use super::look::Look;
+use super::look::{Conflict, Look};
 use super::order::{ChildKind, Order};
 use super::questions::{Asks, question};
 use super::reason::Verb;
-use super::status::{Applied, DRIFTS, SpecAt, Status};
+use super::status::{Applied, DRIFTS, Endpoint, SpecAt, Status};
 use super::telling::{Tells, report};
 use super::yielded;
 use crate::machine::{Role, Step, Word};
@@ -175,6 +175,13 @@ fn count<K: Remembered>(status: &mut Status<K::Spec>, look: &Look<'_, K>) {
     status.selector = Some(selector.join(","));
     if let Some(target) = &look.target {
         K::place(status, look, target);
+        // Under the name of somebody else's Service, clients find what is not this object.
+        let taken = |endpoint: &Endpoint| {
+            look.conflicts().any(|Conflict { child, .. }| {
+                child.kind == ChildKind::Service && endpoint.address.split('.').next() == Some(child.name.as_str())
+            })
+        };
+        status.endpoints.retain(|endpoint| !taken(endpoint));
     }
 }
 

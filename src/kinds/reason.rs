@@ -58,7 +58,7 @@ reasons! {
         says: "the first pods did not become ready in time",
         meaning: "The first pods did not become ready in time",
         remedy: "Change the spec",
-        not_done: "nothing was removed; the children stay as they are and may still become ready",
+        not_done: "nothing was removed; the children that were made stay as they are and may still become ready",
     }
     /// A roll-out did not end in time.
     RolloutStuck {

@@ -4,7 +4,7 @@ use super::Served;
 use super::annotations::{ANSWER, PAUSED, PROTECTED, REFRESH, is_set};
 use super::intervention::Intervention;
 use super::look::{Compared, Conflict, Look};
-use super::order::{ChildKind, Fate};
+use super::order::{ChildKind, Fate, Order};
 use super::reason::{Reason, Verb};
 use super::status::{Claim, Status, WaitingFor, conditions};
 use crate::machine::{Machine, Role, Word};
@@ -74,6 +74,17 @@ pub fn person(what: &str) -> WaitingFor {
     WaitingFor { kind: "Person".to_owned(), name: String::new(), what: what.to_owned() }
 }
 
+/// What is wrong with another object, to be told behind something else. A pod's name says what it is.
+pub fn behind(kind: &str, name: &str, what: &str) -> String {
+    if kind == "Pod" { format!("; {name}: {what}") } else { format!("; {kind} {name}: {what}") }
+}
+
+/// Is a child missing, or somebody else's?
+fn lacks<K: Compared>(look: &Look<'_, K>) -> bool {
+    let makes = |order: &Order| matches!(order, Order::Apply { uid: None, .. } | Order::Create { .. });
+    look.missing.iter().any(makes) || look.conflicts().next().is_some()
+}
+
 /// A message that fits. A command that is cut off, or that names no namespace, helps nobody: the condition has it whole.
 fn fitting(message: &str) -> String {
     let fits = message.chars().count() <= MESSAGE;
@@ -93,12 +104,15 @@ fn asking<K: Compared>(question: &Intervention, look: &Look<'_, K>) -> String {
     let answers = format!("annotate {ANSWER}={}", question.legal().replace(", ", " or "));
     let seen = |what: &str| format!("{reason}: see status.intervention; {what}");
     let taken = look.conflicts().next().filter(|_| question.reason == Reason::ChildConflict);
-    let Some(Conflict { child, .. }) = taken else {
+    let Some(Conflict { child, owner, .. }) = taken else {
         let edit = heeds_spec(question, look).then(|| seen(&format!("change the spec, or {answers}")));
         return first_that_fits(edit.into_iter().chain([seen(&answers)]));
     };
     let taken = format!("{reason}: {} {} is not ours", child.kind.name(), child.name);
-    let ends = if question.offers(Verb::Adopt) {
+    let ends = if owner.is_some() {
+        // Whoever keeps it would miss it, or make it anew.
+        vec!["; it belongs to another: use another name".to_owned(), "; use another name".to_owned()]
+    } else if question.offers(Verb::Adopt) {
         vec![format!("; delete it, or annotate {ANSWER}={}-{}", Verb::Adopt.word(), question.id)]
     } else if [ChildKind::PersistentVolumeClaim, ChildKind::Secret].contains(&child.kind) {
         vec![" and may hold data: restore it, or use another name".to_owned(), "; use another name".to_owned()]
@@ -137,7 +151,8 @@ fn command<K: Served>(object: &K::Object, verb: &str, rest: &str) -> String {
 }
 
 fn claims<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::Phase, message: &str) -> Vec<Claim> {
-    let reason = &status.reason.clone().unwrap_or_else(|| phase.text());
+    let rolled_back = K::role(phase) == Role::Rests && status.refused.is_some();
+    let reason = &status.reason.clone().filter(|_| !rolled_back).unwrap_or_else(|| phase.text());
     let claim = |name, holds, reason: &str, message: &str| Claim { name, holds, reason: reason.to_owned(), message: message.to_owned() };
     let paused = is_paused::<K>(phase);
     // Who is paused is ready where nothing is left to be done.
@@ -177,6 +192,8 @@ fn up_to_date<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::
             Fate::Refused | Fate::Taken => ("Refused", "the API server refuses what was ordered"),
             Fate::Undone => ("Undone", "what was ordered was accepted, and something changes it back"),
         }
+    } else if (K::role(phase) == Role::Asks || is_paused::<K>(phase)) && lacks(look) {
+        ("NotMade", "not every child is there that the spec asks for, and is this object's")
     } else if status.refused.is_some() {
         ("RolledBack", "the spec asks for what was rolled back; it is tried again once it asks for something else")
     } else if K::role(phase) == Role::Asks && held {

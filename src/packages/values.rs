@@ -49,7 +49,11 @@ fn operator(objects: &[Value]) -> [Row; 6] {
         ),
         ("image.registry", some_text(registry), "the registry of the operator's image, with a path if it has one"),
         ("image.repository", some_text(repository), "the image's name there"),
-        ("image.tag", json!({ "type": "string", "default": "" }), "the image's tag; empty: the chart's `appVersion`"),
+        (
+            "image.tag",
+            json!({ "type": "string", "pattern": "^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$", "default": "" }),
+            "the image's tag; empty: the chart's `appVersion`",
+        ),
         ("image.pullPolicy", json!({ "enum": ["Always", "IfNotPresent", "Never"] }), "when the image is pulled"),
         (
             "watchNamespaces",

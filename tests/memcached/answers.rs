@@ -85,7 +85,7 @@ fn a_rollback_goes_back_and_stays_there() {
     let after = status(&run);
     assert_eq!((state(&run).as_str(), image(&run).as_str()), ("RolledBack", IMAGE));
     let condition = |name: &str| after.conditions.iter().find(|one| one.type_ == name).map(|one| (one.status.clone(), one.reason.clone()));
-    assert_eq!(condition("Ready"), Some(("False".to_owned(), "ChildrenReady".to_owned())));
+    assert_eq!(condition("Ready"), Some(("False".to_owned(), "RolledBack".to_owned())));
     assert_eq!(condition("Available").map(|(holds, _)| holds).as_deref(), Some("True"));
     assert_eq!(condition("UpToDate"), Some(("False".to_owned(), "RolledBack".to_owned())));
     assert_eq!(run.world.object.as_ref().and_then(|object| object.spec.image.clone()).as_deref(), Some(BAD_IMAGE), "the spec is untouched");

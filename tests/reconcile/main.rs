@@ -168,7 +168,7 @@ async fn a_strangers_object_is_never_written() {
         let fake = Fake::new(&[("memcacheds", cached()), (list, object)], |_, _| None);
         run(&fake, Duration::from_mins(1)).await;
         assert_eq!(fake.calls(), [STATUS, EVENT]);
-        assert_eq!(fake.trials(), [SERVICE], "the API server is asked whether it could be adopted");
+        assert_eq!(fake.trials(), [SERVICE, SERVICE], "the API server is asked whether it could be adopted");
         let status = &fake.writes()[0].body["status"];
         assert_eq!(status["intervention"]["reason"], "ChildConflict");
         assert_eq!(status["intervention"]["evidence"], json!([{ "kind": "Service", "name": "cache", "words": owner }]));

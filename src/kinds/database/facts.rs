@@ -12,16 +12,16 @@ use super::scene::siblings::Children;
 use super::scene::standing::{credentials_lost, has_no_place, is_going, is_midway, is_switchover_wanted, was_never_ready};
 use super::scene::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::scene::work::{self, Progress};
-use super::scene::{learning, outcome};
+use super::scene::{ground, learning, outcome};
 use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::finalizer;
 use crate::kinds::intervention::Intervention;
 use crate::kinds::look::Look;
+use crate::kinds::reading::Reading;
 use crate::kinds::reason::Verb;
 use crate::kinds::{Observation, renewed};
 use crate::machine::Word as _;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
-use kube::ResourceExt;
 use std::collections::BTreeSet;
 
 /// Every fact that is true.
@@ -149,11 +149,11 @@ fn is_to_grow(scene: &Scene<'_>) -> bool {
 
 /// Is it known that this claim cannot grow?
 fn is_fixed(claim: &PersistentVolumeClaim, children: &Children) -> bool {
-    let class = claim.spec.as_ref().and_then(|spec| spec.storage_class_name.as_ref());
-    let classes = children.classes.found();
-    class.zip(classes).is_some_and(|(name, classes)| {
-        classes.iter().find(|class| class.name_any() == *name).is_none_or(|class| class.allow_volume_expansion != Some(true))
-    })
+    match children.class_of(claim) {
+        Reading::Found(class) => !ground::grows(&class),
+        Reading::Absent => true,
+        Reading::Unread => false,
+    }
 }
 
 /// Is a child fought over? What a change has not come to yet is nobody's doing, and neither is a move of the primary.

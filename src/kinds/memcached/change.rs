@@ -95,8 +95,10 @@ pub fn left(object: &Object, known: &Known<Memcached>) -> Option<Event> {
 
 /// What a change does to pods and to what they hold: nothing, where none serves.
 pub fn consequence(object: &Object, known: &Known<Memcached>, wanted: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
-    object.status.as_ref().and_then(|status| status.ready_replicas).filter(|ready| *ready > 0)?;
-    let (before, after) = (known.applied.as_ref()?.replicas, wanted.replicas);
+    let status = object.status.as_ref().filter(|status| status.ready_replicas.is_some_and(|ready| ready > 0))?;
+    // A pod that was ordered and could not be made has nothing to lose.
+    let there = status.replicas.unwrap_or(i32::MAX);
+    let (before, after) = (known.applied.as_ref()?.replicas.min(there), wanted.replicas);
     let stay = before.min(after);
     let back = !known.refreshed && known.last_good.as_ref().is_some_and(|good| makes_the_same_pods(good, wanted));
     let restarts = match stay {

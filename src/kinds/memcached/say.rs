@@ -8,7 +8,7 @@ use crate::kinds::order::ChildKind;
 use crate::kinds::pods::counted;
 use crate::kinds::questions::drift;
 use crate::kinds::status::WaitingFor;
-use crate::kinds::telling::{Tells, Told, person, typed};
+use crate::kinds::telling::{Tells, Told, behind, person, typed};
 use kube::ResourceExt;
 
 impl Tells for Memcached {
@@ -31,9 +31,7 @@ impl Tells for Memcached {
 fn message(look: &Look<'_, Memcached>, phase: Phase) -> String {
     let pods = counted(look.replicas());
     let trouble = trouble::waiting_for(look.seen).into_iter().next();
-    let troubled =
-        |kind: &str, name: &str, what: &str| if kind == "Pod" { format!("; {name}: {what}") } else { format!("; {kind} {name}: {what}") };
-    let trouble = trouble.map(|trouble| troubled(&trouble.kind, &trouble.name, &trouble.what)).unwrap_or_default();
+    let trouble = trouble.map(|trouble| behind(&trouble.kind, &trouble.name, &trouble.what)).unwrap_or_default();
     match phase {
         Phase::Pending | Phase::Paused | Phase::HumanIntervention => String::new(),
         Phase::Creating => format!("creating {pods}{trouble}"),
@@ -42,7 +40,7 @@ fn message(look: &Look<'_, Memcached>, phase: Phase) -> String {
         Phase::Updating => format!("updating {pods}, one at a time{trouble}"),
         Phase::Degraded => {
             let drift = drift(look).into_iter().next();
-            let drift = drift.map(|drift| troubled(&drift.kind, &drift.name, &drift.words));
+            let drift = drift.map(|drift| behind(&drift.kind, &drift.name, &drift.words));
             format!("repairing: {pods} wanted{}", drift.unwrap_or(trouble))
         }
         Phase::Stopped => typed::<Memcached>("stopped; to start:", &look.seen.object, "scale", "--replicas=1"),

@@ -134,18 +134,21 @@ fn place(space: &Space) {
 /// Somebody's objects under the names that the cache needs, of a shape that can be taken over.
 pub fn strangers(space: &Space) {
     let labels = "app.kubernetes.io/name: memcached, app.kubernetes.io/instance: cache, pointsman.dev/kind: Memcached";
-    let containers = "[{name: memcached, image: example.com/theirs:1, workingDir: /theirs}, {name: theirs, image: example.com/theirs:1}]";
+    // Beside ours, a handler of theirs would be one too many; and so would a budget's other limit.
+    let memcached = "{name: memcached, image: example.com/theirs:1, workingDir: /theirs, readinessProbe: {exec: {command: [\"true\"]}}}";
+    let containers = format!("[{memcached}, {{name: theirs, image: example.com/theirs:1}}]");
     let pods = format!("metadata: {{labels: {{{labels}, of: theirs}}}}, spec: {{hostNetwork: true, containers: {containers}}}");
     let deployment = format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: cache}}\nspec: {{replicas: 0, selector: {{matchLabels: {{{labels}}}}}, template: {{{pods}}}}}\n"
     );
     space.apply(&deployment).ok();
     space.kubectl(&["create", "service", "clusterip", "cache", "--clusterip=None"]).ok();
-    space.memcached("cache", "{}");
+    space.kubectl(&["create", "poddisruptionbudget", "cache", "--selector=of=theirs", "--min-available=1"]).ok();
+    space.memcached("cache", "{replicas: 2}");
 }
 
 fn strangers_go(space: &Space) {
-    space.kubectl(&["delete", "deployment/cache", "service/cache"]).ok();
+    space.kubectl(&["delete", "deployment/cache", "service/cache", "poddisruptionbudget/cache"]).ok();
 }
 
 /// Somebody scales the Deployment again and again.

@@ -160,9 +160,9 @@ fn an_answer_that_can_lose_data_is_taken_only_from_those_who_may() {
     deputy::answers_only_where_allowed(&space.mc("cache"), "memcacheds.cache.example.com", "adopt", || ());
     space.ready("cache");
     // A cache that nobody was before says what an adopted one is.
-    space.memcached("other", "{}");
+    space.memcached("other", "{replicas: 2}");
     space.ready("other");
-    for plural in ["deployment", "service"] {
+    for plural in ["deployment", "service", "poddisruptionbudget"] {
         let mut adopted = space.object(&format!("{plural}/cache"));
         assert_eq!(adopted["metadata"]["ownerReferences"][0]["name"], "cache");
         let mut made =

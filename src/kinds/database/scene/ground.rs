@@ -5,6 +5,7 @@ use crate::kinds::children::Slot;
 use crate::kinds::database::plan::volume::{Size, Volume};
 use crate::kinds::quantity::Quantity;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
+use k8s_openapi::api::storage::v1::StorageClass;
 use kube::ResourceExt;
 use std::collections::BTreeSet;
 
@@ -25,7 +26,7 @@ impl Ground {
     /// What is seen of it.
     pub fn of(children: &Children) -> Self {
         let classes = children.classes.found().map(Vec::as_slice).unwrap_or_default();
-        let fixed = classes.iter().filter(|class| class.allow_volume_expansion != Some(true));
+        let fixed = classes.iter().filter(|class| !grows(class));
         Ground {
             data: children.claims.iter().filter_map(Slot::ours).filter_map(standing).collect(),
             backups: children.backups.ours().and_then(standing),
@@ -60,11 +61,14 @@ pub fn is_smaller(claim: &PersistentVolumeClaim, size: &Size) -> bool {
     granted(claim).is_some_and(|granted| granted.bytes.min(asked(claim)) < size.bytes)
 }
 
+/// Lets a StorageClass its volumes grow?
+pub fn grows(class: &StorageClass) -> bool {
+    class.allow_volume_expansion == Some(true)
+}
+
 /// Does a claim get its volume only once a pod uses it? Nobody knows where its StorageClass is not known.
 pub fn waits_for_a_user(claim: &PersistentVolumeClaim, children: &Children) -> Option<bool> {
-    let name = claim.spec.as_ref()?.storage_class_name.as_ref()?;
-    let class = children.classes.found()?.iter().find(|class| class.name_any() == *name)?;
-    Some(class.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer"))
+    children.class_of(claim).found().map(|class| class.volume_binding_mode.as_deref() == Some("WaitForFirstConsumer"))
 }
 
 fn asked(claim: &PersistentVolumeClaim) -> i64 {

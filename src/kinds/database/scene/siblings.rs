@@ -210,6 +210,13 @@ impl Children {
         self.maps.iter().any(|map| map.name_any() == name)
     }
 
+    /// The StorageClass that a claim names. Of a claim that names none it is not known.
+    pub fn class_of(&self, claim: &PersistentVolumeClaim) -> Reading<StorageClass> {
+        let named = claim.spec.as_ref().and_then(|spec| spec.storage_class_name.as_ref());
+        let Some((name, classes)) = named.zip(self.classes.found()) else { return Reading::Unread };
+        classes.iter().find(|class| class.name_any() == *name).map_or(Reading::Absent, |class| Reading::Found(class.clone()))
+    }
+
     /// Every Job, but the backups on the schedule.
     pub fn every_job(&self) -> impl Iterator<Item = &Job> {
         self.jobs.iter().filter_map(|job| job.slot.ours()).chain(self.earlier.iter().map(AsRef::as_ref))

@@ -41,12 +41,16 @@ ask_here() {
     PGOPTIONS="$OWN_SESSION ${PGOPTIONS:-}" "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -h "$SOCKET" -p "$PORT" -U "$SUPERUSER" -d postgres "$@"
 }
 
-# Over a replication connection: it has places of its own where max_connections are taken.
+# ask_there HOST MORE COMMAND...: another server, as the role of replication; what went wrong is kept in words-HOST. MORE
+# replication=true is for what a sender of the log tells: it has places of its own where max_connections are taken.
+ask_there() {
+    PGOPTIONS=$OWN_SESSION "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" "$2")" "${@:3}" 2>"$RUN/words-$1"
+}
+
 # Prints system identifier, timeline, flushed position, and whether it is in recovery (on, off).
 identify() {
-    PGOPTIONS=$OWN_SESSION "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" replication=true)" \
-        -c IDENTIFY_SYSTEM -c 'SHOW in_hot_standby' 2>"$RUN/words-$1" | awk -F'|' 'NR == 1 { said = $1 " " $2 " " $3 }
-            END { if (NR == 2) print said, $1 }'
+    ask_there "$1" replication=true -c IDENTIFY_SYSTEM -c 'SHOW in_hot_standby' |
+        awk -F'|' 'NR == 1 { said = $1 " " $2 " " $3 } END { if (NR == 2) print said, $1 }'
 }
 
 # answers HOST: 0 when it takes connections, 1 when it starts or stops, 2 when nobody is there.
@@ -91,16 +95,15 @@ judge() {
 # fork_of HOST THEIRS MINE: where timeline THEIRS left timeline MINE; nothing where it never was on it. False without an answer.
 fork_of() {
     local history
-    history=$(PGOPTIONS=$OWN_SESSION "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" replication=true)" -c "TIMELINE_HISTORY $2" \
-        2>"$RUN/words-$1") && [[ -n $history ]] || return 1
+    history=$(ask_there "$1" replication=true -c "TIMELINE_HISTORY $2") && [[ -n $history ]] || return 1
     sed '1s/^[^|]*|//' <<<"$history" | awk -v mine="$3" '$1 == mine && !found { print $2; found = 1 }'
 }
 
 # log_since HOST POSITION: follows, or gone. Names of history files sort between those of the log.
 log_since() {
     local there
-    there=$(PGOPTIONS=$OWN_SESSION "$BIN/psql" -XAtq -d "$(connection "$1" dbname=postgres)" -c "SELECT substr(pg_walfile_name('$2'::pg_lsn + 1), 9)
-        >= min(substr(name, 9)) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'" 2>"$RUN/words-$1") || there=
+    there=$(ask_there "$1" dbname=postgres -c "SELECT substr(pg_walfile_name('$2'::pg_lsn + 1), 9) >= min(substr(name, 9))
+        FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'") || there=
     case $there in
     t) echo follows ;;
     f) echo gone ;;

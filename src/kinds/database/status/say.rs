@@ -19,7 +19,7 @@ use crate::kinds::pods::counted;
 use crate::kinds::prose::listed;
 use crate::kinds::questions::drift;
 use crate::kinds::status::{Claim, WaitingFor};
-use crate::kinds::telling::{Tells, Told, person, typed};
+use crate::kinds::telling::{Tells, Told, behind, person, typed};
 use jiff::SignedDuration;
 use kube::ResourceExt;
 use std::collections::BTreeSet;
@@ -128,7 +128,7 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
             format!("{} is being deleted: its data goes with its pod; dump it now", claim.name_any())
         }
         Phase::Degraded => {
-            let drift = drift(look).into_iter().next().map(|drift| format!("; {} {}: {}", drift.kind, drift.name, drift.words));
+            let drift = drift(look).into_iter().next().map(|drift| behind(&drift.kind, &drift.name, &drift.words));
             format!("the primary serves; repairing: {pods} wanted{}", drift.unwrap_or(trouble))
         }
         Phase::Unavailable => {
@@ -149,11 +149,7 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
 
 /// The first of what goes wrong, to be told behind something else.
 fn first_trouble(look: &Look<'_, Database>) -> String {
-    let told = |it: WaitingFor| match it.kind.as_str() {
-        "Pod" => format!("; {}: {}", it.name, it.what),
-        kind => format!("; {kind} {}: {}", it.name, it.what),
-    };
-    trouble::waiting_for(look).into_iter().next().map(told).unwrap_or_default()
+    trouble::waiting_for(look).into_iter().next().map(|it| behind(&it.kind, &it.name, &it.what)).unwrap_or_default()
 }
 
 /// Why there is no dump although the policy asks for one.

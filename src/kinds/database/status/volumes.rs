@@ -9,6 +9,7 @@ use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
 use crate::kinds::pods::has_ended;
 use crate::kinds::questions::quote;
+use crate::kinds::reading::Reading;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use kube::ResourceExt;
 use std::sync::Arc;
@@ -45,8 +46,7 @@ fn is_pending(claim: &PersistentVolumeClaim) -> bool {
 /// The StorageClass that a claim without a volume names, where there is none of that name.
 pub fn missing_class<'a>(look: &Look<'_, Database>, claim: &'a PersistentVolumeClaim) -> Option<&'a String> {
     let named = claim.spec.as_ref()?.storage_class_name.as_ref().filter(|name| !name.is_empty() && is_pending(claim))?;
-    let classes = look.children.classes.found()?;
-    classes.iter().all(|class| class.name_any() != *named).then_some(named)
+    matches!(look.children.class_of(claim), Reading::Absent).then_some(named)
 }
 
 /// Has a claim no volume although nobody has to use it first? Where its class waits for that, the first Job gives it one.
