@@ -32,18 +32,21 @@ pub(super) fn foreseen<K: Served>(
     let stays = preview::<K>(phase, &raised, K::success(plan)).len() <= 1;
     let (fate, at_stake) = if let Some((answer, offer)) = given {
         let way = if straight::<K>(phase, &raised) { way::<K>(phase, &raised, K::success(plan)) + "; " } else { String::new() };
-        (format!("{way}{answer} {}", offer.effect), offer.risk > Risk::None)
+        (format!("{way}{answer} {}{}", offer.effect, stake(consequence.as_ref())), offer.risk > Risk::None || consequence.is_some())
     } else if raised.contains(&K::PAUSE) {
         let goes_on = "nothing is written to its children until it is resumed; what was ordered before goes on";
-        let closes = review.asked().map_or("", |_| "; its question closes, and is asked anew then");
+        let closes = review.asked().map_or("", |_| "; its question closes, and all is looked at afresh then");
         (format!("{}; {goes_on}{closes}", way::<K>(phase, &raised, None)), true)
     } else if let Some(held) = held_by(review, stays) {
         (held, true)
     } else {
-        let stake = consequence.as_ref().map(|text| format!("; {text}")).unwrap_or_default();
-        (way::<K>(phase, &raised, K::success(plan)) + &stake, consequence.is_some() || resumes_work)
+        (way::<K>(phase, &raised, K::success(plan)) + &stake(consequence.as_ref()), consequence.is_some() || resumes_work)
     };
     (at_stake || review.dry_run).then(|| format!("{}: {fate}", review.title()))
+}
+
+fn stake(consequence: Option<&String>) -> String {
+    consequence.map(|text| format!("; {text}")).unwrap_or_default()
 }
 
 /// What keeps an edit waiting, and what ends that.

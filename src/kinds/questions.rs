@@ -23,6 +23,10 @@ pub trait Asks: Compared + Served {
     fn helps(_look: &Look<'_, Self>, _verb: Verb) -> bool {
         true
     }
+    /// The data that this answer would take with it, as things stand, beyond what it always does.
+    fn costs(_look: &Look<'_, Self>, _verb: Verb) -> Option<String> {
+        None
+    }
     /// Everything that was seen to go wrong.
     fn evidence(look: &Look<'_, Self>, reason: Reason) -> Vec<Evidence>;
 }
@@ -155,9 +159,11 @@ fn offer<K: Asks>(look: &Look<'_, K>, verb: Verb, id: &str, subjects: &[Subject]
     };
     let fields = || listed(subjects.iter().filter_map(|subject| Some(format!("{} of {}", subject.field.as_ref()?, subject.kind))));
     let (possible, effect, risk) = match verb {
-        Verb::Retry | Verb::ResetPasswords | Verb::KeepVolumes | Verb::SkipSnapshot => {
-            (K::helps(look, verb), verb.effect().to_owned(), verb.risk())
-        }
+        Verb::Retry | Verb::ResetPasswords | Verb::SkipSnapshot => (K::helps(look, verb), verb.effect().to_owned(), verb.risk()),
+        Verb::KeepVolumes => match K::costs(look, verb) {
+            None => (true, verb.effect().to_owned(), Risk::None),
+            Some(cost) => (true, format!("{cost}; {}", verb.effect()), verb.risk()),
+        },
         Verb::Rollback => (look.can_roll_back(), verb.effect().to_owned(), Risk::Disruption),
         Verb::Adopt => {
             let holds_pods = subjects.iter().any(|subject| HOLD_PODS.iter().any(|kind| kind.name() == subject.kind));

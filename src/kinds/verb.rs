@@ -70,8 +70,11 @@ impl Verb {
             Verb::Rollback => "where something was ready before, and it is something else than what failed",
             Verb::Adopt => "where the API server would let every such object be taken over",
             Verb::Yield => "where the fields are not those by which the operator finds its children",
-            Verb::Retry | Verb::KeepVolumes => "always",
-            Verb::ResetPasswords => "where a Secret with passwords is gone, or was edited",
+            Verb::Retry => "always",
+            Verb::KeepVolumes => "always; it costs nothing unless the primary's volume was told to go before",
+            Verb::ResetPasswords => {
+                "where a Secret with passwords is gone, or was edited, and a restart of the primary would not cost its volume"
+            }
             Verb::SkipSnapshot => "where the object is not protected",
         }
     }
@@ -79,9 +82,9 @@ impl Verb {
     /// The most that answering with it can cost.
     pub fn risk(self) -> Risk {
         match self {
-            Verb::Retry | Verb::Yield | Verb::KeepVolumes => Risk::None,
+            Verb::Retry | Verb::Yield => Risk::None,
             Verb::Rollback | Verb::ResetPasswords => Risk::Disruption,
-            Verb::Adopt | Verb::SkipSnapshot => Risk::DataLoss,
+            Verb::Adopt | Verb::SkipSnapshot | Verb::KeepVolumes => Risk::DataLoss,
         }
     }
 }

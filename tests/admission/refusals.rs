@@ -112,7 +112,8 @@ async fn a_wrong_answer_is_refused_with_the_legal_ones() {
     let paused = with(old.clone(), "/metadata/annotations", json!({ "pointsman.dev/paused": "true" }));
     let warned = judged(&write("UPDATE", "v1", &old, &paused)).await["warnings"][0].as_str().expect("a warning").to_owned();
     assert!(
-        warned.starts_with("mc/cache: HumanIntervention -> Paused; ") && warned.ends_with("; its question closes, and is asked anew then"),
+        warned.starts_with("mc/cache: HumanIntervention -> Paused; ")
+            && warned.ends_with("; its question closes, and all is looked at afresh then"),
         "{warned}"
     );
     let wrong = format!("retry-{other} does not answer question {id}; the legal answers are: retry-{id}");

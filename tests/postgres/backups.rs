@@ -197,7 +197,9 @@ fn one_dump_is_not_taken_for_another() {
 #[test]
 fn what_is_set_for_a_database_hinders_no_job() {
     let (source, primary) = filled();
-    for setting in ["default_transaction_read_only = on", "statement_timeout = '1ms'", "lock_timeout = '1ms'"] {
+    primary.sql_in("shop", "CREATE TABLE of_nobody_else (n int); REVOKE ALL ON of_nobody_else FROM PUBLIC");
+    let hostile = ["default_transaction_read_only = on", "statement_timeout = '1ms'", "lock_timeout = '1ms'", "role = app"];
+    for setting in hostile.into_iter().chain(["local_preload_libraries = 'no_such_library'"]) {
         primary.sql(&format!("ALTER DATABASE shop SET {setting}"));
     }
     source.job("init.sh").with("POINTSMAN_EXTENSIONS", "pg_trgm\nhstore\ncitext").done();
@@ -208,7 +210,7 @@ fn what_is_set_for_a_database_hinders_no_job() {
     target.job("restore.sh").backups(&source.folder.join("backups")).done();
     target.job("init.sh").with("POINTSMAN_EXTENSIONS", "pg_trgm\nhstore").done();
     let mut client = target.client("postgres", SUPERUSER_PASSWORD, "shop");
-    client.env("PGOPTIONS", "-c statement_timeout=0");
+    client.env("PGOPTIONS", "-c statement_timeout=0 -c role=none -c local_preload_libraries=");
     let kept = "SELECT count(*) || current_setting('default_transaction_read_only') || current_setting('lock_timeout') FROM sales.orders";
     assert_eq!(said(client.args(["-c", kept]).output().expect("psql")), "2000on1ms");
 }

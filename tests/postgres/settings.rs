@@ -37,8 +37,11 @@ fn settings_that_let_no_session_in_are_mended_while_the_server_runs() {
 #[test]
 fn what_users_set_for_every_session_hinders_none_of_the_operators_own() {
     let world = World::new();
-    world.settings("g1", HOSTILE);
+    world.settings("g0", "");
     let primary = world.primary();
+    // A session of the test's own is a user's, which these end.
+    world.settings("g1", HOSTILE);
+    primary.wait_until_ready();
     world.job("init.sh").done();
     let replica = world.serve(1);
     let told = world.job("generation.sh").with("POINTSMAN_PEERS", "0=db-0 1=db-1").with("POINTSMAN_GENERATION", "g1").done();
@@ -48,6 +51,52 @@ fn what_users_set_for_every_session_hinders_none_of_the_operators_own() {
     world.job("init.sh").done();
     primary.wait_until_ready();
     replica.wait_until_ready();
+}
+
+#[test]
+fn the_operators_own_roles_are_kept_whoever_changes_them() {
+    let world = World::new();
+    let primary = world.primary();
+    world.job("init.sh").done();
+    let replica = world.serve(1);
+    let passwords = "SELECT string_agg(md5(rolpassword), ' ' ORDER BY rolname) FROM pg_authid WHERE rolpassword IS NOT NULL";
+    let before = primary.sql(passwords);
+    let written = || primary.sql("SELECT pg_current_wal_insert_lsn()");
+    primary.sql("ALTER ROLE postgres PASSWORD 'changed by hand'");
+    primary.sql("DROP ROLE pointsman_replication; SELECT pg_terminate_backend(pid) FROM pg_stat_replication");
+    primary.wait_until_ready();
+    assert_eq!(primary.sql(passwords), before);
+    replica.wait_until_ready();
+    world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").done();
+    // What is as it should be is not written again.
+    primary.sql("CHECKPOINT; SELECT pg_switch_wal()");
+    let quiet = written();
+    primary.wait_until_ready();
+    assert_eq!(written(), quiet, "roles that were as they should be were written");
+    // What is no verifier makes no password: it would be another one every time.
+    world.secret("server-secrets", "superuser-verifier", "not a verifier");
+    primary.wait_until_ready();
+    assert_eq!(primary.sql(passwords), before);
+}
+
+#[test]
+fn a_dump_that_waits_for_a_lock_says_for_which_table() {
+    let world = World::new();
+    let primary = world.primary();
+    world.job("init.sh").done();
+    primary.sql_in("shop", "CREATE TABLE orders (n int)");
+    let mut client = world.client("postgres", crate::world::SUPERUSER_PASSWORD, "shop");
+    let mut holder = client.args(["-c", "BEGIN; LOCK TABLE orders; SELECT pg_sleep(60)"]).spawn().expect("psql");
+    wait_for("the table is locked", || {
+        match &*primary.sql("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted AND database <> 0") {
+            "0" => Err("not yet".to_owned()),
+            _ => Ok(()),
+        }
+    });
+    let answer = world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").with("POINTSMAN_LOCK_WAIT", "1s").run();
+    primary.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()");
+    let _ = holder.wait();
+    assert!(answer.words.contains("timeout") && answer.words.contains("orders"), "{}", answer.words);
 }
 
 #[test]

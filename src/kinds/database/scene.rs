@@ -129,6 +129,12 @@ impl<'a> Scene<'a> {
         claims.filter(|(ordinal, claim)| claim.metadata.deletion_timestamp.is_some() && self.members.pod(*ordinal).is_some())
     }
 
+    /// The claim of the primary, where it was told to go: with its pod goes the data.
+    pub fn leads_volume_goes(&self) -> Option<&'a PersistentVolumeClaim> {
+        let lead = self.lead();
+        self.going_claims().find(|(ordinal, _)| lead == Some(*ordinal)).map(|(_, claim)| claim)
+    }
+
     /// Claims of servers that are smaller than the target wants them; those that no server uses may be as they are.
     pub fn small_claims(&self) -> impl Iterator<Item = &'a PersistentVolumeClaim> {
         let size = self.look.target.as_ref().map(|target| &target.storage.size);

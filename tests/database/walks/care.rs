@@ -1,5 +1,6 @@
 //! What is done for the sake of the data: old words are not taken for the last ones, and no hand's word for the truth.
 
+use super::foresight::told_to_go;
 use super::life::{Life, path};
 use super::mended::annotated;
 use super::promoted;
@@ -77,9 +78,7 @@ fn a_primary_that_waits_to_move_keeps_nobody_from_mending_and_not_for_ever() {
 #[test]
 fn a_pod_whose_volume_would_go_with_it_is_not_restarted() {
     let mut life = Life::of(&json!({}));
-    let mut meta = life.cluster.get(ChildKind::PersistentVolumeClaim, "data-db-0").expect("a claim")["metadata"].clone();
-    meta["deletionTimestamp"] = json!(life.cluster.now.to_string());
-    life.cluster.edit(ChildKind::PersistentVolumeClaim, "data-db-0", "/metadata", meta);
+    told_to_go(&mut life, "data-db-0");
     assert_eq!(life.after(), path(&[Phase::Degraded]));
     assert!(life.status()["waitingFor"].to_string().contains("it is being deleted and goes, with its data"), "{}", life.status());
     assert_eq!(life.status()["message"], "data-db-0 is being deleted: its data goes with its pod; dump it now");
@@ -87,6 +86,21 @@ fn a_pod_whose_volume_would_go_with_it_is_not_restarted() {
     life.edit(&json!({ "parameters": { "max_connections": "200" } }));
     done.extend(life.cluster.done.clone());
     assert!(done.iter().all(|done| !done.starts_with("delete Pod")), "{done:?}");
+}
+
+/// The primary would not learn new passwords, since it is not restarted; and to keep the volumes is not to keep its own.
+#[test]
+fn where_the_primarys_volume_goes_no_answer_hides_that() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.says.insert("dump.sh".to_owned(), (false, "NO_ANSWER: it knows another password".to_owned()));
+    told_to_go(&mut life, "data-db-0");
+    life.cluster.remove(ChildKind::Secret, "db-internal");
+    life.delete();
+    let offers = life.status()["intervention"]["answers"].as_array().expect("answers").clone();
+    let verbs: Vec<&Value> = offers.iter().map(|offer| &offer["verb"]).collect();
+    assert_eq!(verbs, ["retry", "keep-volumes", "skip-snapshot"]);
+    assert_eq!(offers[1]["risk"], "DataLoss");
+    assert!(offers[1]["effect"].as_str().is_some_and(|effect| effect.starts_with("loses data-db-0, ")), "{}", offers[1]);
 }
 
 #[test]

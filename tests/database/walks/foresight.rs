@@ -9,6 +9,7 @@ use pointsman::kinds::annotations::{ANSWER, PAUSED, PROTECTED};
 use pointsman::kinds::database::Database;
 use pointsman::kinds::database::object::v1;
 use pointsman::kinds::judge::judge;
+use pointsman::kinds::order::ChildKind;
 use pointsman::kinds::review::Review;
 use pointsman::kinds::verdict::Verdict;
 use pointsman::kinds::{Kind, Served};
@@ -101,7 +102,11 @@ fn undumped() -> Life {
 #[test]
 fn what_is_written_to_one_that_is_being_deleted_is_told_as_in_the_golden_files() {
     let life = undumped();
+    let mut going = undumped();
+    told_to_go(&mut going, "data-db-0");
+    going.answer("retry");
     let lines = [
+        ("keep-volumes-of-which-one-goes", answered(&going, "keep-volumes", false)),
         ("retry", answered(&life, "retry", false)),
         ("retry-tried", answered(&life, "retry", true)),
         ("keep-volumes", answered(&life, "keep-volumes", false)),
@@ -112,6 +117,29 @@ fn what_is_written_to_one_that_is_being_deleted_is_told_as_in_the_golden_files()
         ("protection", marked(&life, PROTECTED, "true", false)),
     ];
     golden::compare("database/ending", lines.iter().map(|(name, line)| (*name, line.as_str())));
+}
+
+/// A claim that is there only for as long as its pod.
+pub fn told_to_go(life: &mut Life, name: &str) {
+    let mut meta = life.cluster.get(ChildKind::PersistentVolumeClaim, name).expect("a claim")["metadata"].clone();
+    meta["deletionTimestamp"] = json!(life.cluster.now.to_string());
+    life.cluster.edit(ChildKind::PersistentVolumeClaim, name, "/metadata", meta);
+}
+
+#[test]
+fn a_retry_says_that_what_failed_goes_on_to_the_primary() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    life.cluster.away.insert(1);
+    life.edit(&json!({ "replicas": 2, "resources": { "requests": { "cpu": "2" } } }));
+    life.cluster.now += jiff::SignedDuration::from_mins(61);
+    life.after();
+    assert_eq!(life.status()["reason"], "RolloutStuck", "{:?}", life.path);
+    let both = "2 pods restart one at a time, the primary last: its connections end";
+    assert!(answered(&life, "retry", false).trim_end().ends_with(both), "{}", answered(&life, "retry", false));
+    life.edit(&json!({ "replicas": 1, "resources": { "requests": { "cpu": "2" } } }));
+    let alone = answered(&life, "retry", false);
+    assert!(alone.contains("; the server restarts: its connections end"), "{alone}");
+    assert!(!answered(&life, "rollback", false).contains("restarts: its connections end"), "a rollback leaves the primary alone");
 }
 
 /// The states of the way that is foreseen.

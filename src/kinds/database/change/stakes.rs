@@ -36,7 +36,8 @@ pub fn consequence(object: &Object, known: &Known<Database>, wanted: &Plan, rais
         1 => "1 pod goes; its volume stays".to_owned(),
         many => format!("{many} pods go; their volumes stay"),
     });
-    let servers = servers(more, applied, wanted, raised);
+    let again = is_tried_again(more, known, raised).then(|| restart(applied, wanted));
+    let servers = again.or_else(|| servers(more, applied, wanted, raised));
     let follows = servers.is_none() && !brought_about(object, known, wanted).is_empty();
     let follows = follows.then(|| "the log of writes grows with the volume, by a reload: nobody is disconnected".to_owned());
     let parts: Vec<String> = [lost, older, servers, follows, moves, gone].into_iter().flatten().collect();
@@ -56,12 +57,25 @@ pub fn left(object: &Object, known: &Known<Database>) -> Option<Event> {
     (status.ready_replicas.unwrap_or_default() < applied.replicas).then_some(Event::ReplicaLost)
 }
 
-/// What happens to the servers that stay.
-fn servers(more: &More, applied: &Plan, wanted: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
-    let restart = match applied.replicas.min(wanted.replicas) {
+/// Does what was ordered last, and was never ready everywhere, go on its way to the servers that it has not reached?
+fn is_tried_again(more: &More, known: &Known<Database>, raised: &BTreeSet<Event>) -> bool {
+    let plans = known.applied.as_ref().zip(known.last_good.as_ref());
+    let restarts = |(applied, good): (&Plan, &Plan)| {
+        applied.template != good.template || learning::restarting(more, good, applied).is_none_or(|names| !names.is_empty())
+    };
+    [Event::Resumed, Event::RetryAnswered].iter().any(|event| raised.contains(event)) && plans.is_some_and(restarts)
+}
+
+fn restart(applied: &Plan, wanted: &Plan) -> String {
+    match applied.replicas.min(wanted.replicas) {
         1 => "the server restarts: its connections end".to_owned(),
         stay => format!("{} restart one at a time, the primary last: its connections end", counted(stay)),
-    };
+    }
+}
+
+/// What happens to the servers that stay.
+fn servers(more: &More, applied: &Plan, wanted: &Plan, raised: &BTreeSet<Event>) -> Option<String> {
+    let restart = restart(applied, wanted);
     if [Event::ImageChanged, Event::TemplateChanged].iter().any(|event| raised.contains(event)) {
         return Some(restart);
     }

@@ -135,6 +135,7 @@ fn reloaded_settings(plan: &Plan, learned: &Learned, generation: i64) -> Vec<(St
     let wal = format!("{}MB", (room / 8 / MIB).min(WAL_SIZE));
     let ours = [
         ("hot_standby_feedback", "on".to_owned()),
+        ("max_slot_wal_keep_size", wal.clone()),
         ("max_wal_size", wal.clone()),
         ("min_wal_size", "32MB".to_owned()),
         ("password_encryption", "scram-sha-256".to_owned()),

@@ -79,7 +79,8 @@ export PGDATABASE=$POINTSMAN_DATABASE
 # Where fewer are to be kept than there are, that makes room for the new one.
 prune
 dump roles.sql "$BIN/pg_dumpall" --roles-only --no-password --database=postgres
-dump database.dump "$BIN/pg_dump" --format=custom --compress=1 --no-password
+# Who waits longer for somebody's lock says nothing meanwhile; who gives up says for which table.
+dump database.dump "$BIN/pg_dump" --format=custom --compress=1 --no-password --lock-wait-timeout="${POINTSMAN_LOCK_WAIT:-600s}"
 main=$digest
 dump list "$BIN/pg_restore" --list "$part/database.dump"
 attempt "the dump cannot be read back" "$BIN/pg_restore" -f /dev/null "$part/database.dump"

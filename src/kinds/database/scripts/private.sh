@@ -77,8 +77,12 @@ roles_are_current() {
     [[ -f $DATA/roles && $(<"$DATA/roles") == "$(roles_digest)" ]]
 }
 
+write_roles() {
+    ask_here -v role="$REPLICATION_ROLE" -f "$SCRIPTS/roles.sql" >/dev/null 2>"$RUN/words"
+}
+
 make_roles() {
-    ask_here -v role="$REPLICATION_ROLE" -f "$SCRIPTS/roles.sql" >/dev/null 2>"$RUN/words" ||
+    write_roles ||
         refuse FAILED "the roles cannot be made: $(tail -n 3 "$RUN/words")"
     roles_digest >"$DATA/roles"
 }

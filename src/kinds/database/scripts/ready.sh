@@ -5,7 +5,7 @@ set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # What ended the container is not this one's to say.
 export POINTSMAN_TERMINATION_LOG=/dev/null
-for part in words server volume; do
+for part in words server volume private; do
     # shellcheck source=/dev/null
     source "$here/$part.sh"
 done
@@ -13,6 +13,13 @@ trap - ERR TERM INT
 export PGPASSFILE=$PASSFILE PGCONNECT_TIMEOUT=3 PGOPTIONS='-c statement_timeout=3s'
 # A replica further behind than this shows too old rows. Bytes, since time grows while nobody writes.
 BEHIND=$((16 << 20))
+
+# Has each of the operator's own roles the verifier that is mounted? What is none, or is not there, is no better. The server
+# reads it: no statement and no command line has it.
+OWN_ROLES="(SELECT bool_and(verifier IS NULL OR coalesce(rolpassword = verifier AND rolcanlogin AND (rolsuper OR rolreplication), false))
+    FROM (VALUES ('$SUPERUSER', 'superuser-verifier'), ('$REPLICATION_ROLE', 'replication-verifier')) own(role, file)
+    CROSS JOIN LATERAL (SELECT substring(pg_read_file('$SECRETS/' || file, 0, 1000, true) FROM '^SCRAM-SHA-256[^[:space:]]+')) mounted(verifier)
+    LEFT JOIN pg_authid ON rolname = role)"
 
 not_ready() {
     echo "$*"
@@ -64,11 +71,14 @@ mark_claim() {
 
 read_topology
 row=$(ask_here -c "SELECT pg_is_in_recovery(), extract(epoch FROM pg_postmaster_start_time()),
-    current_setting('pointsman.generation', true)") || { tell_of_settings; not_ready "does not answer"; }
-IFS='|' read -r recovering started read <<<"$row"
+    current_setting('pointsman.generation', true), $OWN_ROLES") || { tell_of_settings; not_ready "does not answer"; }
+IFS='|' read -r recovering started read kept <<<"$row"
 reload_settings "$read"
 if [[ $recovering == f ]]; then
     [[ $primary == "$me" ]] || not_ready "is a primary and the topology names '$primary'"
+    # Whoever changed or dropped them: no Job and no replica would get in. That the start has other passwords to bring, it is
+    # to know all the same: a replica that lags knows the old ones.
+    [[ $kept == t ]] || write_roles || true
     exit 0
 fi
 if [[ $primary == "$me" ]]; then

@@ -65,7 +65,7 @@ attempt() {
 # refuse_in_words_of WHAT FILE: a program's own words, those about an error before those that follow from it.
 refuse_in_words_of() {
     local words
-    words=$(grep -E '[Ee]rror:|ERROR:|FATAL:|PANIC:' "$2" | head -n 4 | cut -c1-700) || words=$(tail -n 4 "$2")
+    words=$(grep -E '[Ee]rror:|detail:|ERROR:|FATAL:|PANIC:' "$2" | head -n 4 | cut -c1-700) || words=$(tail -n 4 "$2")
     if grep -q 'No space left on device' "$2"; then refuse NO_SPACE "$1: $words"; fi
     refuse FAILED "$1: $words"
 }

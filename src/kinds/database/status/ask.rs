@@ -11,6 +11,7 @@ use crate::kinds::order::Fate;
 use crate::kinds::questions::Asks;
 use crate::kinds::reason::{Reason, Verb};
 use crate::machine::Step;
+use kube::ResourceExt;
 
 impl Asks for Database {
     fn reason(look: &Look<'_, Self>, step: &Step<Self>) -> Reason {
@@ -38,7 +39,14 @@ impl Asks for Database {
     }
 
     fn helps(look: &Look<'_, Self>, verb: Verb) -> bool {
-        verb != Verb::ResetPasswords || !credentials_lost(&Scene::of(look)).is_empty()
+        let scene = Scene::of(look);
+        // The primary, which has to learn them, is not restarted while its volume would go with it.
+        verb != Verb::ResetPasswords || !credentials_lost(&scene).is_empty() && scene.leads_volume_goes().is_none()
+    }
+
+    fn costs(look: &Look<'_, Self>, verb: Verb) -> Option<String> {
+        let goes = Scene::of(look).leads_volume_goes().filter(|_| verb == Verb::KeepVolumes)?;
+        Some(format!("loses {}, the primary's volume, which was told to go before", goes.name_any()))
     }
 
     fn evidence(look: &Look<'_, Self>, reason: Reason) -> Vec<Evidence> {

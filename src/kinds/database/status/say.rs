@@ -124,7 +124,7 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
         Phase::Restarting if scene.members.outdated().next().is_none() => format!("the servers read their settings anew{trouble}"),
         Phase::Restarting => format!("restarting {pods}, one at a time, the primary last{trouble}"),
         Phase::ExpandingStorage => format!("expanding volumes{trouble}"),
-        Phase::Degraded if let Some((_, claim)) = scene.going_claims().find(|(ordinal, _)| scene.lead() == Some(*ordinal)) => {
+        Phase::Degraded if let Some(claim) = scene.leads_volume_goes() => {
             format!("{} is being deleted: its data goes with its pod; dump it now", claim.name_any())
         }
         Phase::Degraded => {
@@ -139,7 +139,7 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
         Phase::RolledBack => typed::<Database>("rolled back; the spec asks for what failed:", &look.seen.object, "edit", ""),
         Phase::SnapshottingBeforeDelete => format!("taking a last dump before anything is removed{trouble}"),
         Phase::Removing => format!("{}removing the servers, then their volumes{trouble}", undumped(&scene)),
-        Phase::Retaining => format!("removing the servers; every volume stays{trouble}"),
+        Phase::Retaining => format!("removing the servers; {}{trouble}", kept(&scene)),
         Phase::Releasing if ending::namespace_is_ending(&scene) => {
             format!("the namespace goes, and its volumes with it: {}", listed(volumes(look).into_iter()))
         }
@@ -150,6 +150,14 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
 /// The first of what goes wrong, to be told behind something else.
 fn first_trouble(look: &Look<'_, Database>) -> String {
     trouble::waiting_for(look).into_iter().next().map(|it| behind(&it.kind, &it.name, &it.what)).unwrap_or_default()
+}
+
+/// Which volumes stay where all are to.
+fn kept(scene: &Scene<'_>) -> String {
+    scene.leads_volume_goes().map_or_else(
+        || "every volume stays".to_owned(),
+        |claim| format!("{} goes with its data, as it was told to before", claim.name_any()),
+    )
 }
 
 /// Why there is no dump although the policy asks for one.
