@@ -60,7 +60,7 @@ pub async fn run(config: &Config, stop: impl Future<Output = ()>) -> Result<(), 
     // It listens already: who has to wait long for the API server would else be taken for dead.
     tokio::pin!(stop);
     tokio::select! {
-        alone = alone(&parts.clients.looks, &config.namespace) => alone?,
+        alone = alone(&parts.clients.looks, &parts.clients.access, &config.namespace) => alone?,
         () = &mut stop => return Ok(()),
     }
     parts.stage.send_replace(Stage::Running);

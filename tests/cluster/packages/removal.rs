@@ -125,3 +125,31 @@ fn what_a_prometheus_operator_takes_goes_with_the_rest() {
     let left = ["get", "podmonitors,prometheusrules", "--all-namespaces", "--ignore-not-found", "--output=name"];
     assert_eq!(kubectl(&left).ok(), "");
 }
+
+/// Whoever may make a Deployment may call it ours, and make it before an installation is made anew.
+#[test]
+fn what_is_called_ours_keeps_nobody_from_starting_but_with_rights_of_ours() {
+    let _turn = alone();
+    let _cluster = Cluster::empty();
+    let space = Space::new("called-ours");
+    let pods = "metadata: {labels: {of: theirs}}, spec: {containers: [{name: theirs, image: example.com/theirs:1}]}";
+    let labels = "labels: {app.kubernetes.io/name: pointsman, app.kubernetes.io/part-of: pointsman}";
+    let theirs = format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: theirs, {labels}}}\nspec: {{replicas: 0, selector: {{matchLabels: {{of: theirs}}}}, template: {{{pods}}}}}\n"
+    );
+    space.apply(&theirs).ok();
+    // Times are of whole seconds.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    applied(&Chart::copied());
+    let said = || bash(&format!("{} logs", script())).text();
+    assert!(said().contains("has none of its rights: it is not taken for one"), "{}", said());
+
+    let account = format!("--serviceaccount={}:default", space.name);
+    kubectl(&["create", "clusterrolebinding", "called-ours", "--clusterrole=pointsman", &account]).ok();
+    bash(&format!("{} stop", script())).ok();
+    bash(&format!("timeout 10 {} start", script()));
+    let refusal = format!("another installation runs in this cluster: the Deployment theirs in namespace {}", space.name);
+    eventually(10, "it does not start", || said().contains(&refusal));
+    kubectl(&["delete", "clusterrolebinding", "called-ours"]).ok();
+    space.kubectl(&["delete", "deployment/theirs"]).ok();
+}
