@@ -192,14 +192,14 @@ fn up_to_date<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::
             Fate::Refused | Fate::Taken => ("Refused", "the API server refuses what was ordered"),
             Fate::Undone => ("Undone", "what was ordered was accepted, and something changes it back"),
         }
-    } else if (K::role(phase) == Role::Asks || is_paused::<K>(phase)) && lacks(look) {
-        ("NotMade", "not every child is there that the spec asks for, and is this object's")
     } else if status.refused.is_some() {
         ("RolledBack", "the spec asks for what was rolled back; it is tried again once it asks for something else")
     } else if K::role(phase) == Role::Asks && held {
         ("Held", "the spec is held until the open question is closed")
     } else if is_paused::<K>(phase) && held {
         ("Held", "the spec is held until the object is resumed")
+    } else if (K::role(phase) == Role::Asks || is_paused::<K>(phase)) && lacks(look) {
+        ("NotMade", "not every child is there that the spec asks for, and is this object's")
     } else if look.waits() {
         ("NotOrdered", "what the spec asks of an image is ordered once that has told what it can do")
     } else if look.older_rendering().is_some() {

@@ -246,12 +246,16 @@ fn who_is_paused_is_looked_at_and_left_alone() {
     let condition = |run: &Run, name: &str| status(run).conditions.iter().find(|one| one.type_ == name).map(|one| one.status.clone());
     assert_eq!((state(&run).as_str(), condition(&run, "Paused").as_deref()), ("Paused", Some("True")));
     assert_eq!(condition(&run, "Ready").as_deref(), Some("True"), "nothing is left to be done");
-    edit(&mut run, |object| object.spec.max_connections = 2048);
+    let current = |run: &Run| status(run).conditions.iter().find(|one| one.type_ == "UpToDate").map(|one| one.reason.clone());
     run.world.service = None;
+    until_rest(&mut run);
+    assert_eq!(current(&run).as_deref(), Some("NotMade"), "there is no Service");
+    edit(&mut run, |object| object.spec.max_connections = 2048);
     let decision = looked(&run);
     assert_eq!(decision.orders, Vec::<Order>::new());
     until_rest(&mut run);
     assert_eq!((state(&run).as_str(), condition(&run, "Ready").as_deref()), ("Paused", Some("False")));
+    assert_eq!(current(&run).as_deref(), Some("Held"), "an edit waits");
     mark(&mut run, PAUSED, "");
     until_rest(&mut run);
     assert_eq!((state(&run).as_str(), condition(&run, "Paused").as_deref()), ("Ready", Some("False")));

@@ -163,7 +163,9 @@ async fn a_strangers_object_is_never_written() {
     let stranger = json!({ "metadata": { "name": "cache", "namespace": "shop", "uid": "s-1", "resourceVersion": "7",
         "ownerReferences": [{ "apiVersion": "v1", "kind": "Web", "name": "shop-web", "uid": "w-1", "controller": true }] } });
     let labelled = json!({ "apiVersion": "v1", "kind": "Service", "metadata": { "name": "cache", "namespace": "shop", "uid": "s-2", "resourceVersion": "7" } });
-    for (list, object, owner) in [("services!", stranger, "it is controlled by Web shop-web"), ("services", labelled, "nobody controls it")]
+    let belongs = "; it belongs to another: use another name";
+    for (list, object, owner, next) in
+        [("services!", stranger, "it is controlled by Web shop-web", belongs), ("services", labelled, "nobody controls it", "; delete it, or ")]
     {
         let fake = Fake::new(&[("memcacheds", cached()), (list, object)], |_, _| None);
         run(&fake, Duration::from_mins(1)).await;
@@ -171,6 +173,8 @@ async fn a_strangers_object_is_never_written() {
         assert_eq!(fake.trials(), [SERVICE, SERVICE], "the API server is asked whether it could be adopted");
         let status = &fake.writes()[0].body["status"];
         assert_eq!(status["intervention"]["reason"], "ChildConflict");
+        assert!(status["message"].as_str().is_some_and(|message| message.contains(next)), "{}", status["message"]);
+        assert_eq!(status["endpoints"], Value::Null, "clients would find what is somebody else's");
         assert_eq!(status["intervention"]["evidence"], json!([{ "kind": "Service", "name": "cache", "words": owner }]));
     }
 }
