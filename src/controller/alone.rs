@@ -5,8 +5,6 @@
 
 use super::access::Access;
 use super::calls::bounded;
-use crate::kinds::Served;
-use crate::kinds::memcached::Memcached;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::authentication::v1::UserInfo;
 use k8s_openapi::api::authorization::v1::ResourceAttributes;
@@ -84,13 +82,13 @@ fn account(deployment: &Deployment) -> UserInfo {
     UserInfo { username: Some(format!("system:serviceaccount:{namespace}:{name}")), groups: Some(groups.into()), ..UserInfo::default() }
 }
 
-/// What each installation may do, and nobody else who is no administrator: write its bundle into a definition.
+/// What each installation may do, and nobody else who is no administrator: write its bundle into the webhooks' configuration.
 fn keeps_a_bundle() -> ResourceAttributes {
     ResourceAttributes {
         verb: Some("patch".to_owned()),
-        group: Some("apiextensions.k8s.io".to_owned()),
-        resource: Some("customresourcedefinitions".to_owned()),
-        name: Memcached::definition().metadata.name,
+        group: Some("admissionregistration.k8s.io".to_owned()),
+        resource: Some("validatingwebhookconfigurations".to_owned()),
+        name: Some("pointsman".to_owned()),
         ..ResourceAttributes::default()
     }
 }

@@ -164,9 +164,10 @@ async fn a_strangers_object_is_never_written() {
         "ownerReferences": [{ "apiVersion": "v1", "kind": "Web", "name": "shop-web", "uid": "w-1", "controller": true }] } });
     let labelled = json!({ "apiVersion": "v1", "kind": "Service", "metadata": { "name": "cache", "namespace": "shop", "uid": "s-2", "resourceVersion": "7" } });
     let belongs = "; it belongs to another: use another name";
-    for (list, object, owner, next) in
-        [("services!", stranger, "it is controlled by Web shop-web", belongs), ("services", labelled, "nobody controls it", "; delete it, or ")]
-    {
+    for (list, object, owner, next) in [
+        ("services!", stranger, "it is controlled by Web shop-web", belongs),
+        ("services", labelled, "nobody controls it", "; delete it, or "),
+    ] {
         let fake = Fake::new(&[("memcacheds", cached()), (list, object)], |_, _| None);
         run(&fake, Duration::from_mins(1)).await;
         assert_eq!(fake.calls(), [STATUS, EVENT]);
