@@ -176,12 +176,10 @@ fn count<K: Remembered>(status: &mut Status<K::Spec>, look: &Look<'_, K>) {
     if let Some(target) = &look.target {
         K::place(status, look, target);
         // Under the name of somebody else's Service, clients find what is not this object.
-        let taken = |endpoint: &Endpoint| {
-            look.conflicts().any(|Conflict { child, .. }| {
-                child.kind == ChildKind::Service && endpoint.address.split('.').next() == Some(child.name.as_str())
-            })
-        };
-        status.endpoints.retain(|endpoint| !taken(endpoint));
+        let leads_to = |endpoint: &Endpoint, service: &str| endpoint.address.split('.').next() == Some(service);
+        for Conflict { child, .. } in look.conflicts().filter(|conflict| conflict.child.kind == ChildKind::Service) {
+            status.endpoints.retain(|endpoint| !leads_to(endpoint, &child.name));
+        }
     }
 }
 

@@ -195,9 +195,7 @@ fn pods_are_as_the_scripts_want_them() {
 fn no_secret_stands_outside_the_secrets() {
     for (name, child) in rendered(&plan(&most())) {
         let text = child.object.to_string();
-        let holds = ["SCRAM-SHA-256$", &"01".repeat(ENTROPY), &"02".repeat(ENTROPY), &"03".repeat(ENTROPY)]
-            .iter()
-            .any(|value| text.contains(value));
+        let holds = ["SCRAM", &"01".repeat(ENTROPY), &"02".repeat(ENTROPY), &"03".repeat(ENTROPY)].iter().any(|value| text.contains(value));
         assert!(!holds, "{name}");
         let values = child.object["data"].as_object().filter(|_| child.child.kind == ChildKind::Secret).into_iter().flatten();
         let shown = format!("{child:?}");

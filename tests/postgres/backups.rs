@@ -198,8 +198,13 @@ fn one_dump_is_not_taken_for_another() {
 fn what_is_set_for_a_database_hinders_no_job() {
     let (source, primary) = filled();
     primary.sql_in("shop", "CREATE TABLE of_nobody_else (n int); REVOKE ALL ON of_nobody_else FROM PUBLIC");
-    let hostile = ["default_transaction_read_only = on", "statement_timeout = '1ms'", "lock_timeout = '1ms'", "role = app"];
-    for setting in hostile.into_iter().chain(["local_preload_libraries = 'no_such_library'"]) {
+    for setting in [
+        "default_transaction_read_only = on",
+        "statement_timeout = '1ms'",
+        "lock_timeout = '1ms'",
+        "role = app",
+        "local_preload_libraries = 'no_such_library'",
+    ] {
         primary.sql(&format!("ALTER DATABASE shop SET {setting}"));
     }
     source.job("init.sh").with("POINTSMAN_EXTENSIONS", "pg_trgm\nhstore\ncitext").done();

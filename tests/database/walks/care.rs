@@ -1,6 +1,5 @@
 //! What is done for the sake of the data: old words are not taken for the last ones, and no hand's word for the truth.
 
-use super::foresight::told_to_go;
 use super::life::{Life, path};
 use super::mended::annotated;
 use super::promoted;
@@ -78,7 +77,7 @@ fn a_primary_that_waits_to_move_keeps_nobody_from_mending_and_not_for_ever() {
 #[test]
 fn a_pod_whose_volume_would_go_with_it_is_not_restarted() {
     let mut life = Life::of(&json!({}));
-    told_to_go(&mut life, "data-db-0");
+    life.lets_go("data-db-0");
     assert_eq!(life.after(), path(&[Phase::Degraded]));
     assert!(life.status()["waitingFor"].to_string().contains("it is being deleted and goes, with its data"), "{}", life.status());
     assert_eq!(life.status()["message"], "data-db-0 is being deleted: its data goes with its pod; dump it now");
@@ -93,7 +92,7 @@ fn a_pod_whose_volume_would_go_with_it_is_not_restarted() {
 fn where_the_primarys_volume_goes_no_answer_hides_that() {
     let mut life = Life::of(&json!({}));
     life.cluster.says.insert("dump.sh".to_owned(), (false, "NO_ANSWER: it knows another password".to_owned()));
-    told_to_go(&mut life, "data-db-0");
+    life.lets_go("data-db-0");
     life.cluster.remove(ChildKind::Secret, "db-internal");
     life.delete();
     let offers = life.status()["intervention"]["answers"].as_array().expect("answers").clone();

@@ -9,7 +9,6 @@ use pointsman::kinds::annotations::{ANSWER, PAUSED, PROTECTED};
 use pointsman::kinds::database::Database;
 use pointsman::kinds::database::object::v1;
 use pointsman::kinds::judge::judge;
-use pointsman::kinds::order::ChildKind;
 use pointsman::kinds::review::Review;
 use pointsman::kinds::verdict::Verdict;
 use pointsman::kinds::{Kind, Served};
@@ -103,7 +102,7 @@ fn undumped() -> Life {
 fn what_is_written_to_one_that_is_being_deleted_is_told_as_in_the_golden_files() {
     let life = undumped();
     let mut going = undumped();
-    told_to_go(&mut going, "data-db-0");
+    going.lets_go("data-db-0");
     going.answer("retry");
     let lines = [
         ("keep-volumes-of-which-one-goes", answered(&going, "keep-volumes", false)),
@@ -117,13 +116,6 @@ fn what_is_written_to_one_that_is_being_deleted_is_told_as_in_the_golden_files()
         ("protection", marked(&life, PROTECTED, "true", false)),
     ];
     golden::compare("database/ending", lines.iter().map(|(name, line)| (*name, line.as_str())));
-}
-
-/// A claim that is there only for as long as its pod.
-pub fn told_to_go(life: &mut Life, name: &str) {
-    let mut meta = life.cluster.get(ChildKind::PersistentVolumeClaim, name).expect("a claim")["metadata"].clone();
-    meta["deletionTimestamp"] = json!(life.cluster.now.to_string());
-    life.cluster.edit(ChildKind::PersistentVolumeClaim, name, "/metadata", meta);
 }
 
 #[test]

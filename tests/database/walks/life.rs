@@ -7,6 +7,7 @@ use pointsman::kinds::annotations::ANSWER;
 use pointsman::kinds::database::object::v1;
 use pointsman::kinds::database::{Database, Phase};
 use pointsman::kinds::entropy::Entropy;
+use pointsman::kinds::order::ChildKind;
 use pointsman::kinds::{Kind, Observation, Served, Settings, decide};
 use pointsman::machine::Word;
 use pointsman::machine::prove::Provable;
@@ -148,6 +149,13 @@ impl Life {
         let object = self.cluster.object.as_mut().expect("an object");
         object.spec = spec(fields);
         object.metadata.generation = object.metadata.generation.map(|generation| generation + 1);
+    }
+
+    /// A claim is told to go: it is there only for as long as its pod.
+    pub fn lets_go(&mut self, claim: &str) {
+        let mut meta = self.cluster.get(ChildKind::PersistentVolumeClaim, claim).expect("a claim")["metadata"].clone();
+        meta["deletionTimestamp"] = json!(self.cluster.now.to_string());
+        self.cluster.edit(ChildKind::PersistentVolumeClaim, claim, "/metadata", meta);
     }
 
     /// The states since now.

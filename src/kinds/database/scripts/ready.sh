@@ -14,11 +14,12 @@ export PGPASSFILE=$PASSFILE PGCONNECT_TIMEOUT=3 PGOPTIONS='-c statement_timeout=
 # A replica further behind than this shows too old rows. Bytes, since time grows while nobody writes.
 BEHIND=$((16 << 20))
 
-# Has each of the operator's own roles the verifier that is mounted? What is none, or is not there, is no better. The server
-# reads it: no statement and no command line has it.
-OWN_ROLES="(SELECT bool_and(verifier IS NULL OR coalesce(rolpassword = verifier AND rolcanlogin AND (rolsuper OR rolreplication), false))
+# Has each of the operator's own roles the verifier that is mounted? What has not the form of one, or is not there, is no better.
+# The server reads it: no statement and no command line has it. A replica's roles are its primary's to keep.
+OWN_ROLES="pg_is_in_recovery() OR (SELECT bool_and(verifier IS NULL OR coalesce(rolpassword = verifier AND rolcanlogin AND (rolsuper OR rolreplication), false))
     FROM (VALUES ('$SUPERUSER', 'superuser-verifier'), ('$REPLICATION_ROLE', 'replication-verifier')) own(role, file)
-    CROSS JOIN LATERAL (SELECT substring(pg_read_file('$SECRETS/' || file, 0, 1000, true) FROM '^SCRAM-SHA-256[^[:space:]]+')) mounted(verifier)
+    CROSS JOIN LATERAL (SELECT substring(pg_read_file('$SECRETS/' || file, 0, 1000, true)
+        FROM '^[A-Z0-9-]+[$][0-9]+:[^$:[:space:]]+[$][^$:[:space:]]+:[^$:[:space:]]+')) mounted(verifier)
     LEFT JOIN pg_authid ON rolname = role)"
 
 not_ready() {
