@@ -42,6 +42,17 @@ CREATE EVENT TRIGGER watch ON ddl_command_end EXECUTE FUNCTION sales.f();
 SELECT lo_put(lo_create(4711), 0, decode(repeat('00ff', 5000), 'hex'));
 ALTER LARGE OBJECT 4711 OWNER TO app;
 CREATE PUBLICATION all_of_it FOR ALL TABLES;
+CREATE TABLE sales.days (day int, note text) PARTITION BY LIST (day);
+DO $do$ BEGIN FOR n IN 1..12 LOOP
+    EXECUTE format('CREATE TABLE sales.day_%s PARTITION OF sales.days FOR VALUES IN (%s)', n, n);
+END LOOP; END $do$;
+INSERT INTO sales.days SELECT 1 + n % 12, 'as written' FROM generate_series(1, 60000) n;
+CREATE FUNCTION sales.touch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.note := 'touched by a trigger'; RETURN NEW; END $$;
+CREATE TRIGGER touch BEFORE INSERT OR UPDATE ON sales.days FOR EACH ROW EXECUTE FUNCTION sales.touch();
+ALTER ROLE ALL SET lock_timeout = '9s';
+ALTER ROLE ALL SET search_path = "$user", public, "o""dd, \x";
+ALTER ROLE ALL SET my.own = 'it''s \ so';
+ALTER ROLE ALL SET temp_tablespaces = '';
 "#;
 
 /// What is compared beside the schema.
@@ -50,10 +61,12 @@ const ROLES: &str = "SELECT string_agg(r::text, E'\n' ORDER BY r::text) FROM (SE
     WHERE rolname NOT LIKE 'pg\\_%' AND rolname NOT IN ('postgres', 'pointsman_replication', 'app')
     UNION ALL SELECT roleid::regrole::name, admin_option, false, false, false, false, false, 0, member::regrole::text, false, '' FROM pg_auth_members
     UNION ALL SELECT setrole::text::regrole::name, false, false, false, false, false, false, 0, setconfig::text, false,
-        (SELECT coalesce(max('in a database'), '') FROM pg_database WHERE oid = setdatabase) FROM pg_db_role_setting WHERE setrole <> 0) r";
+        (SELECT coalesce(max('in a database'), '') FROM pg_database WHERE oid = setdatabase) FROM pg_db_role_setting
+        WHERE setrole <> 0 OR setdatabase = 0) r";
 
 const ROWS: &str = "SELECT string_agg(digest, ' ') FROM (
     SELECT 'orders' || count(*) || bit_xor(('x' || substr(md5(t::text), 1, 16))::bit(64)::bigint) FROM sales.orders t
+    UNION ALL SELECT note || count(*) FROM sales.days GROUP BY note
     UNION ALL SELECT 'hot' || count(*) || bit_xor(('x' || substr(md5(t::text), 1, 16))::bit(64)::bigint) FROM sales.hot t
     UNION ALL SELECT 'numbers' || last_value || is_called FROM sales.numbers
     UNION ALL SELECT 'identity' || last_value FROM sales.orders_id_seq
@@ -153,6 +166,21 @@ fn a_restore_goes_by_another_name_and_a_half_one_is_begun_anew() {
     restored.sql("DROP DATABASE \"an-other\"");
     restored.sql("CREATE DATABASE shop");
     target.job("restore.sh").backups(&source.folder.join("backups")).with("POINTSMAN_DATABASE", "third").fails("DATABASE_EXISTS");
+}
+
+#[test]
+fn a_name_that_looks_like_a_connection_comes_back() {
+    let source = World::new();
+    let primary = source.primary();
+    let names = ["dbname=postgres user=\"no'body\"", "postgresql://nobody@nowhere/postgres"];
+    source.job("init.sh").with("POINTSMAN_DATABASE", names[0]).done();
+    primary.sql_in(names[0], "CREATE TABLE here AS SELECT 7 AS number");
+    source.job("dump.sh").with("POINTSMAN_DATABASE", names[0]).done();
+    let target = World::new();
+    let restored = target.primary();
+    target.job("restore.sh").backups(&source.folder.join("backups")).with("POINTSMAN_DATABASE", names[1]).done();
+    assert_eq!(restored.sql_in(names[1], "SELECT number FROM here"), "7");
+    assert_eq!(restored.sql("SELECT to_regclass('here') IS NULL"), "t");
 }
 
 /// Where it is no longer asked for, another database is made in its place: dumped as any, and dropped for no restore.

@@ -34,7 +34,7 @@ forget_cached() {
 
 # dump FILE PROGRAM...: refuses with the words of the program.
 dump() {
-    local file=$1 said
+    local file=$1 said locked=
     said=$(set +e; trap - ERR; write "$part/$file" "${@:2}" || echo failed)
     if [[ $said =~ ^[0-9a-f]{64}$ ]]; then
         sync "$part/$file" 2>/dev/null || sync
@@ -44,7 +44,21 @@ dump() {
         digest=$said
         return
     fi
+    ! grep -q 'statement timeout' "$RUN/words" || locked=$(locked_tables 2>/dev/null) || true
+    [[ -z $locked ]] || refuse FAILED "$file cannot be made: $locked; $(head -n 1 "$RUN/words" | cut -c1-700)"
     refuse_in_words_of "$file cannot be made" "$RUN/words"
+}
+
+all_roles() {
+    "$BIN/pg_dumpall" --roles-only --no-password --database=postgres && sql postgres -f "$SCRIPTS/every-role.sql"
+}
+
+# What others lock so that nobody reads it: from 16 on pg_dump asks for many tables at once, and its words name them all.
+locked_tables() {
+    sql "$POINTSMAN_DATABASE" -c "SELECT 'locked: ' || string_agg(format('%s by process %s (%s)', relation::regclass, pid, application_name), ', ')
+        FROM pg_locks JOIN pg_stat_activity USING (pid) JOIN pg_class ON pg_class.oid = relation
+        WHERE mode = 'AccessExclusiveLock' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND relkind IN ('r', 'p', 'S') AND relpersistence <> 't'"
 }
 
 # Of backups alone: the oldest, where there are more than are to be kept.
@@ -78,7 +92,7 @@ mkdir "$part" 2>"$RUN/words" || refuse FAILED "$(tail -n 1 "$RUN/words")"
 export PGDATABASE=$POINTSMAN_DATABASE
 # Where fewer are to be kept than there are, that makes room for the new one.
 prune
-dump roles.sql "$BIN/pg_dumpall" --roles-only --no-password --database=postgres
+dump roles.sql all_roles
 # Who waits longer for somebody's lock says nothing meanwhile; who gives up says for which table.
 dump database.dump "$BIN/pg_dump" --format=custom --compress=1 --no-password --lock-wait-timeout="${POINTSMAN_LOCK_WAIT:-600s}"
 main=$digest

@@ -52,6 +52,13 @@ $REPLICATION_ROLE" awk -f "$SCRIPTS/roles.awk" "$folder/roles.sql" >"$RUN/roles.
     rm -f "$RUN/roles.sql" "$RUN/all-roles.sql"
 }
 
+# restore_section SECTION DATABASE [OPTION]...: all rows are there before anything acts on them. In one run with more than one
+# job, what a partitioned table has, its triggers too, does not wait for the rows of its partitions. An empty --dbname is PGDATABASE.
+restore_section() {
+    PGDATABASE=$2 attempt "the dump cannot be restored" "$BIN/pg_restore" --section="$1" "${@:3}" --exit-on-error --jobs=2 \
+        --no-password --dbname= "$folder/database.dump"
+}
+
 choose_folder
 check_folder
 source=$(about database)
@@ -65,8 +72,9 @@ done) say "was restored before" ;;
 taken) refuse DATABASE_EXISTS "the server has a database $source or $POINTSMAN_DATABASE that no restore began" ;;
 begin)
     load_roles
-    PGDATABASE=postgres attempt "the dump cannot be restored" "$BIN/pg_restore" --create --exit-on-error --jobs=2 --no-password \
-        --dbname=postgres "$folder/database.dump"
+    restore_section pre-data postgres --create
+    restore_section data "$source"
+    restore_section post-data "$source"
     # No statistics came along.
     sql_or_refuse "the statistics" "$source" -c ANALYZE
     sql_or_refuse "the name" postgres -v source="$source" -v target="$POINTSMAN_DATABASE" \
