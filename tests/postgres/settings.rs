@@ -73,10 +73,53 @@ fn the_operators_own_roles_are_kept_whoever_changes_them() {
     let quiet = written();
     primary.wait_until_ready();
     assert_eq!(written(), quiet, "roles that were as they should be were written");
-    // What is no verifier makes no password: it would be another one every time.
-    world.secret("server-secrets", "superuser-verifier", "not a verifier");
+    let all = "SELECT string_agg(concat_ws(' ', rolname, rolconnlimit, rolvaliduntil, pg_has_role(oid, 'pg_monitor', 'member')), ', ' ORDER BY rolname)
+        FROM pg_authid WHERE rolname IN ('postgres', 'pointsman_replication')";
+    let before = primary.sql(all);
+    primary.sql("ALTER ROLE postgres VALID UNTIL '2020-01-01' CONNECTION LIMIT 7");
+    primary
+        .sql("ALTER ROLE pointsman_replication VALID UNTIL '2020-01-01' CONNECTION LIMIT 0; REVOKE pg_monitor FROM pointsman_replication");
     primary.wait_until_ready();
-    assert_eq!(primary.sql(passwords), before);
+    assert_eq!(primary.sql(all), before);
+}
+
+#[test]
+fn what_another_secret_says_is_not_for_the_probe_to_bring() {
+    let world = World::new();
+    let primary = world.primary();
+    let passwords =
+        || primary.sql("SELECT string_agg(md5(rolpassword), ' ' ORDER BY rolname) FROM pg_authid WHERE rolpassword IS NOT NULL");
+    let before = passwords();
+    for other in [crate::world::verifier("another").as_str(), "SCRAM-SHA-256$1:a$b:c", "no verifier", "\u{0}"] {
+        world.secret("server-secrets", "superuser-verifier", other);
+        primary.wait_until_ready();
+        assert_eq!(passwords(), before, "{other}");
+    }
+    world.secret("server-secrets", "superuser-verifier", "no verifier");
+    primary.stop();
+    let primary = world.serve(0);
+    // What it made of that is another text each time, and is kept all the same.
+    let written = || primary.sql("SELECT pg_current_wal_insert_lsn()");
+    primary.sql("CHECKPOINT; SELECT pg_switch_wal()");
+    let quiet = written();
+    primary.wait_until_ready();
+    assert_eq!(written(), quiet, "roles that were as they were made were written");
+}
+
+#[test]
+fn a_superuser_that_may_not_log_in_is_let_in_by_a_start() {
+    let world = World::new();
+    let primary = world.primary();
+    world.job("init.sh").done();
+    let replica = world.serve(1);
+    primary.sql("ALTER ROLE postgres NOLOGIN");
+    let words = primary.ready().expect_err("nobody comes in");
+    assert!(words.contains("may not log in"), "{words}");
+    primary.stop();
+    let primary = world.serve(0);
+    assert_eq!(primary.sql("SELECT rolcanlogin FROM pg_roles WHERE rolname = 'postgres'"), "t");
+    replica.wait_until_ready();
+    world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").done();
 }
 
 #[test]
@@ -84,6 +127,9 @@ fn a_dump_that_waits_for_a_lock_says_for_which_table() {
     let world = World::new();
     let primary = world.primary();
     world.job("init.sh").done();
+    // From 16 on pg_dump names all that it asks for at once, and the words are cut.
+    primary
+        .sql_in("shop", "DO $$ BEGIN FOR n IN 1..60 LOOP EXECUTE format('CREATE TABLE a_%s ()', rpad(n::text, 50, 'x')); END LOOP; END $$");
     primary.sql_in("shop", "CREATE TABLE orders (n int)");
     let mut client = world.client("postgres", crate::world::SUPERUSER_PASSWORD, "shop");
     let mut holder = client.args(["-c", "BEGIN; LOCK TABLE orders; SELECT pg_sleep(60)"]).spawn().expect("psql");
@@ -96,7 +142,7 @@ fn a_dump_that_waits_for_a_lock_says_for_which_table() {
     let answer = world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").with("POINTSMAN_LOCK_WAIT", "1s").run();
     primary.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()");
     let _ = holder.wait();
-    assert!(answer.words.contains("timeout") && answer.words.contains("orders"), "{}", answer.words);
+    assert!(answer.words.contains("timeout") && answer.words.contains("locked: public.orders by process "), "{}", answer.words);
 }
 
 #[test]

@@ -30,8 +30,18 @@ settle_primary() {
 # A private start costs a second, and it is rare: other passwords, or a kill at a bad moment.
 renew_roles() {
     start_privately
+    ask_here -c 'SELECT' >/dev/null 2>"$RUN/words" || let_superuser_in
     make_roles
     stop_privately
+}
+
+# One who may not log in can be let in where nobody logs in.
+let_superuser_in() {
+    grep -q 'not permitted to log in' "$RUN/words" || refuse FAILED "$(tail -n 3 "$RUN/words")"
+    stop_privately
+    "$BIN/postgres" --single "${arguments[@]}" postgres <<<"ALTER ROLE $SUPERUSER LOGIN" >"$RUN/words" 2>&1 ||
+        refuse_in_words_of "its superuser cannot be let in" "$RUN/words"
+    start_privately
 }
 
 create_cluster() {
@@ -128,5 +138,6 @@ look_at_peer() {
     done
     # What it needs to let somebody in, this primary alone has: each would wait for the other.
     ! is_waiting_replica "$host" || return 0
-    echo "PEER_UNKNOWN: $host answers, and will not say what it is: $(head -n 1 "$RUN/words-$host")"
+    echo "PEER_UNKNOWN: $host answers, and will not say what it is (if it is a replica, delete its pod: the volume stays):" \
+        "$(head -n 1 "$RUN/words-$host")"
 }

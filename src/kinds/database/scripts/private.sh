@@ -68,21 +68,32 @@ pause() {
     wait $! || true
 }
 
-# The digest of what the roles were made from: with other passwords in the Secret they are made anew.
+# The digest of what the operator's own roles are made from: with other passwords in the Secret they are made anew.
 roles_digest() {
     cat "$SECRETS/superuser-verifier" "$SECRETS/replication-verifier" "$SCRIPTS/roles.sql" | sha256sum | cut -c1-64
 }
 
+# The digest of what they are in the server: whoever changes one is found out by it.
+roles_in_server() {
+    ask_here -c "SELECT encode(sha256(convert_to(string_agg(concat_ws(' ', rolname, rolsuper, rolreplication, rolcanlogin,
+        rolconnlimit, rolvaliduntil, rolpassword, pg_has_role(oid, 'pg_monitor', 'member')), ', ' ORDER BY rolname), 'UTF8')), 'hex')
+        FROM pg_authid WHERE rolname IN ('$SUPERUSER', '$REPLICATION_ROLE')"
+}
+
+# The file `roles`: what they were made from, and what they were then.
 roles_are_current() {
-    [[ -f $DATA/roles && $(<"$DATA/roles") == "$(roles_digest)" ]]
+    [[ -f $DATA/roles && $(cut -d' ' -f1 "$DATA/roles") == "$(roles_digest)" ]]
 }
 
 write_roles() {
-    ask_here -v role="$REPLICATION_ROLE" -f "$SCRIPTS/roles.sql" >/dev/null 2>"$RUN/words"
+    local source made
+    source=$(roles_digest)
+    ask_here -v role="$REPLICATION_ROLE" -f "$SCRIPTS/roles.sql" >/dev/null 2>"$RUN/words" || return
+    made=$(roles_in_server 2>"$RUN/words") || return
+    echo "$source $made" >"$DATA/roles.new" && mv "$DATA/roles.new" "$DATA/roles"
 }
 
 make_roles() {
     write_roles ||
         refuse FAILED "the roles cannot be made: $(tail -n 3 "$RUN/words")"
-    roles_digest >"$DATA/roles"
 }

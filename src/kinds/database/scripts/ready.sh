@@ -14,14 +14,6 @@ export PGPASSFILE=$PASSFILE PGCONNECT_TIMEOUT=3 PGOPTIONS='-c statement_timeout=
 # A replica further behind than this shows too old rows. Bytes, since time grows while nobody writes.
 BEHIND=$((16 << 20))
 
-# Has each of the operator's own roles the verifier that is mounted? What has not the form of one, or is not there, is no better.
-# The server reads it: no statement and no command line has it. A replica's roles are its primary's to keep.
-OWN_ROLES="pg_is_in_recovery() OR (SELECT bool_and(verifier IS NULL OR coalesce(rolpassword = verifier AND rolcanlogin AND (rolsuper OR rolreplication), false))
-    FROM (VALUES ('$SUPERUSER', 'superuser-verifier'), ('$REPLICATION_ROLE', 'replication-verifier')) own(role, file)
-    CROSS JOIN LATERAL (SELECT substring(pg_read_file('$SECRETS/' || file, 0, 1000, true)
-        FROM '^[A-Z0-9-]+[$][0-9]+:[^$:[:space:]]+[$][^$:[:space:]]+:[^$:[:space:]]+')) mounted(verifier)
-    LEFT JOIN pg_authid ON rolname = role)"
-
 not_ready() {
     echo "$*"
     exit 1
@@ -48,6 +40,24 @@ tell_of_settings() {
     ! answers "$SOCKET" || { kill -HUP 1 && echo "$mounted" >"$RUN/told"; }
 }
 
+# Whoever changed or dropped the operator's own roles: no Job and no replica would get in. A replica's are its primary's to
+# keep, and what another Secret says counts from the next start.
+keep_roles() {
+    local kept now
+    roles_are_current || return 0
+    read -r _ kept <"$DATA/roles" || true
+    now=$(roles_in_server) || return 0
+    [[ $now == "$kept" ]] || write_roles || true
+}
+
+# Nobody lets in again the one who lets in all others: only a start can, where nobody logs in.
+start_anew_when_shut_out() {
+    [[ $primary == "$me" ]] && grep -q 'not permitted to log in' "$RUN/asked" || return 0
+    rm -f "$DATA/roles"
+    kill -INT 1
+    not_ready "its own superuser may not log in: it starts anew"
+}
+
 # Where following is over for good the container is ended: its next start clones, or says why it may not.
 # give_up_when_lost TIMELINE POSITION NEEDED: the first two as they were written together. The timeline of what is
 # replayed just now is not to be had, and a position on another one than its own would look like a lead.
@@ -72,14 +82,16 @@ mark_claim() {
 
 read_topology
 row=$(ask_here -c "SELECT pg_is_in_recovery(), extract(epoch FROM pg_postmaster_start_time()),
-    current_setting('pointsman.generation', true), $OWN_ROLES") || { tell_of_settings; not_ready "does not answer"; }
-IFS='|' read -r recovering started read kept <<<"$row"
+    current_setting('pointsman.generation', true)" 2>"$RUN/asked") || {
+    start_anew_when_shut_out
+    tell_of_settings
+    not_ready "does not answer: $(tail -n 1 "$RUN/asked")"
+}
+IFS='|' read -r recovering started read <<<"$row"
 reload_settings "$read"
 if [[ $recovering == f ]]; then
     [[ $primary == "$me" ]] || not_ready "is a primary and the topology names '$primary'"
-    # Whoever changed or dropped them: no Job and no replica would get in. That the start has other passwords to bring, it is
-    # to know all the same: a replica that lags knows the old ones.
-    [[ $kept == t ]] || write_roles || true
+    keep_roles
     exit 0
 fi
 if [[ $primary == "$me" ]]; then
