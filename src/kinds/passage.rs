@@ -4,7 +4,7 @@ use super::Observation;
 use super::intervention::{SUBJECTS, Subject};
 use super::look::{Conflict, Look};
 use super::order::{ChildKind, Order};
-use super::questions::{Asks, question};
+use super::questions::{Asks, anew, hides_a_loss, question};
 use super::reason::Verb;
 use super::status::{Applied, DRIFTS, Endpoint, SpecAt, Status};
 use super::telling::{Tells, report};
@@ -64,6 +64,11 @@ fn after<K: Remembered>(look: &Look<'_, K>, step: &Step<K>) -> Status<K::Spec> {
     status.state_time.get_or_insert(Time(seen.now));
     // A question ends with its state, also one that was written beside another state.
     status.intervention = status.intervention.filter(|_| K::role(step.next()) == Role::Asks);
+    if !step.moved() && hides_a_loss(look) {
+        let number = status.questions.unwrap_or_default().saturating_add(1);
+        status.intervention = status.intervention.map(|question| anew(look, question, number));
+        status.questions = Some(number);
+    }
     remember_orders(&mut status, look, step);
     remember_good(&mut status, step);
     if K::role(step.next()) != Role::Junction {

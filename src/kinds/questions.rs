@@ -56,6 +56,22 @@ pub fn question<K: Asks>(look: &Look<'_, K>, step: &Step<K>, number: i64) -> Int
     }
 }
 
+/// Would an answer to the open question take data of which nothing was said when it was offered?
+pub fn hides_a_loss<K: Asks>(look: &Look<'_, K>) -> bool {
+    let grew = |offer: &Offer| {
+        let verb = Verb::ALL.iter().find(|verb| verb.word() == offer.verb);
+        offer.risk == Risk::None && verb.is_some_and(|verb| K::costs(look, *verb).is_some())
+    };
+    super::question::<K>(&look.seen.object).is_some_and(|question| question.answers.iter().any(grew))
+}
+
+/// The same question, as the object's `number`th, with its answers as things stand.
+pub fn anew<K: Asks>(look: &Look<'_, K>, question: Intervention, number: i64) -> Intervention {
+    let id = id(look.seen.object.meta().uid.as_deref().unwrap_or_default(), number);
+    let answers = question.reason.answers().iter().filter_map(|verb| offer(look, *verb, &id, &question.subjects)).collect();
+    Intervention { id, number, answers, time: Time(look.seen.now), ..question }
+}
+
 fn message<K: Asks>(look: &Look<'_, K>, reason: Reason, evidence: &[Evidence]) -> String {
     let because = match reason.about() {
         About::Spec => violations(look).iter().map(|fault| format!("{}: {}", fault.field, fault.text)).collect::<Vec<_>>().join("; "),

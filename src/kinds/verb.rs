@@ -71,7 +71,9 @@ impl Verb {
             Verb::Adopt => "where the API server would let every such object be taken over",
             Verb::Yield => "where the fields are not those by which the operator finds its children",
             Verb::Retry => "always",
-            Verb::KeepVolumes => "always; it costs nothing unless the primary's volume was told to go before",
+            Verb::KeepVolumes => {
+                "always; it costs nothing unless the primary's volume was told to go before. Where that is so only later, the question is asked anew"
+            }
             Verb::ResetPasswords => {
                 "where a Secret with passwords is gone, or was edited, and a restart of the primary would not cost its volume"
             }

@@ -17,6 +17,7 @@ use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::finalizer;
 use crate::kinds::intervention::Intervention;
 use crate::kinds::look::Look;
+use crate::kinds::questions::hides_a_loss;
 use crate::kinds::reading::Reading;
 use crate::kinds::reason::Verb;
 use crate::kinds::{Observation, renewed};
@@ -53,7 +54,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     // While nobody takes writes, what can be asked later is.
     (Event::ReplicaDiverged, |scene| scene.diverged().is_some() && !is_midway(scene)),
     (Event::SkipSnapshotAnswered, |scene| is_answered(scene, Verb::SkipSnapshot) && !ending::is_protected(scene)),
-    (Event::KeepVolumesAnswered, |scene| is_answered(scene, Verb::KeepVolumes)),
+    (Event::KeepVolumesAnswered, |scene| is_answered(scene, Verb::KeepVolumes) && !hides_a_loss(scene.look)),
     (Event::ResetPasswordsAnswered, |scene| is_answered(scene, Verb::ResetPasswords)),
     (Event::RollbackAnswered, |scene| is_answered(scene, Verb::Rollback) && scene.look.can_roll_back()),
     (Event::AdoptAnswered, |scene| is_answered(scene, Verb::Adopt)),

@@ -103,6 +103,26 @@ fn where_the_primarys_volume_goes_no_answer_hides_that() {
 }
 
 #[test]
+fn a_volume_told_to_go_under_an_open_question_has_it_asked_anew() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.says.insert("dump.sh".to_owned(), (false, "NO_ANSWER: it knows another password".to_owned()));
+    life.delete();
+    let asked = life.status()["intervention"].clone();
+    assert_eq!((&asked["reason"], &asked["answers"][1]["risk"]), (&json!("SnapshotFailed"), &json!("None")));
+    // Both before the operator looks again.
+    life.lets_go("data-db-0");
+    assert_eq!(life.answer("keep-volumes"), path(&[]));
+    let anew = life.status()["intervention"].clone();
+    assert_ne!(anew["id"], asked["id"]);
+    assert_eq!((&anew["reason"], &anew["answers"][1]["risk"]), (&json!("SnapshotFailed"), &json!("DataLoss")));
+    assert!(life.status()["message"].to_string().contains(anew["id"].as_str().expect("an id")), "{}", life.status()["message"]);
+    // Once.
+    assert_eq!(life.after(), path(&[]));
+    assert_eq!(life.status()["intervention"]["id"], anew["id"]);
+    assert_eq!(life.answer("keep-volumes")[0], Phase::Retaining.text());
+}
+
+#[test]
 fn a_topology_by_hand_is_not_believed() {
     let told = |life: &Life| life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology")["data"].clone();
     for (key, value) in
