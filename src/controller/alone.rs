@@ -82,7 +82,7 @@ fn account(deployment: &Deployment) -> UserInfo {
     UserInfo { username: Some(format!("system:serviceaccount:{namespace}:{name}")), groups: Some(groups.into()), ..UserInfo::default() }
 }
 
-/// What each installation may do, and nobody else who is no administrator: write its bundle into the webhooks' configuration.
+/// What each installation may do, and no tenant: write its bundle into the webhooks' configuration.
 fn keeps_a_bundle() -> ResourceAttributes {
     ResourceAttributes {
         verb: Some("patch".to_owned()),

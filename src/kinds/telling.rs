@@ -109,13 +109,14 @@ fn asking<K: Compared>(question: &Intervention, look: &Look<'_, K>) -> String {
         return first_that_fits(edit.into_iter().chain([seen(&answers)]));
     };
     let taken = format!("{reason}: {} {} is not ours", child.kind.name(), child.name);
-    let ends = if owner.is_some() {
+    let ends = if [ChildKind::PersistentVolumeClaim, ChildKind::Secret].contains(&child.kind) {
+        // Of an earlier object of this name, mostly.
+        vec![" and may hold data: restore it, or use another name".to_owned(), "; use another name".to_owned()]
+    } else if owner.is_some() {
         // Whoever keeps it would miss it, or make it anew.
         vec!["; it belongs to another: use another name".to_owned(), "; use another name".to_owned()]
     } else if question.offers(Verb::Adopt) {
         vec![format!("; delete it, or annotate {ANSWER}={}-{}", Verb::Adopt.word(), question.id)]
-    } else if [ChildKind::PersistentVolumeClaim, ChildKind::Secret].contains(&child.kind) {
-        vec![" and may hold data: restore it, or use another name".to_owned(), "; use another name".to_owned()]
     } else {
         vec!["; delete it, or use another name".to_owned()]
     };
@@ -151,10 +152,10 @@ fn command<K: Served>(object: &K::Object, verb: &str, rest: &str) -> String {
 }
 
 fn claims<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::Phase, message: &str) -> Vec<Claim> {
-    let rolled_back = K::role(phase) == Role::Rests && status.refused.is_some();
+    let paused = is_paused::<K>(phase);
+    let rolled_back = K::role(phase) == Role::Rests && !paused && status.refused.is_some();
     let reason = &status.reason.clone().filter(|_| !rolled_back).unwrap_or_else(|| phase.text());
     let claim = |name, holds, reason: &str, message: &str| Claim { name, holds, reason: reason.to_owned(), message: message.to_owned() };
-    let paused = is_paused::<K>(phase);
     // Who is paused is ready where nothing is left to be done.
     let ready = K::is_ready(phase) || paused && look.settled && look.wanted.is_ok() && !look.refused();
     let working = matches!(K::role(phase), Role::Works { .. });
