@@ -49,6 +49,13 @@ END LOOP; END $do$;
 INSERT INTO sales.days SELECT 1 + n % 12, 'as written' FROM generate_series(1, 60000) n;
 CREATE FUNCTION sales.touch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.note := 'touched by a trigger'; RETURN NEW; END $$;
 CREATE TRIGGER touch BEFORE INSERT OR UPDATE ON sales.days FOR EACH ROW EXECUTE FUNCTION sales.touch();
+CREATE MATERIALIZED VIEW sales.sums AS SELECT day, count(*) FROM sales.days GROUP BY day;
+CREATE TABLE sales.refreshed (at timestamptz DEFAULT now());
+CREATE FUNCTION sales.saw() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO sales.refreshed DEFAULT VALUES; END $$;
+CREATE EVENT TRIGGER refreshed ON ddl_command_end WHEN TAG IN ('REFRESH MATERIALIZED VIEW') EXECUTE FUNCTION sales.saw();
+COMMENT ON EVENT TRIGGER refreshed IS 'who refreshed';
+CREATE TABLE sales.words AS SELECT ARRAY['a', NULL] AS words, 12.34::money AS price;
+ALTER DATABASE shop SET array_nulls = off;
 ALTER ROLE ALL SET lock_timeout = '9s';
 ALTER ROLE ALL SET search_path = "$user", public, "o""dd, \x";
 ALTER ROLE ALL SET my.own = 'it''s \ so';
@@ -66,6 +73,9 @@ const ROLES: &str = "SELECT string_agg(r::text, E'\n' ORDER BY r::text) FROM (SE
 
 const ROWS: &str = "SELECT string_agg(digest, ' ') FROM (
     SELECT 'orders' || count(*) || bit_xor(('x' || substr(md5(t::text), 1, 16))::bit(64)::bigint) FROM sales.orders t
+    UNION ALL SELECT 'refreshed' || count(*) FROM sales.refreshed
+    UNION ALL SELECT 'sums' || sum(count) FROM sales.sums
+    UNION ALL SELECT 'words' || array_position(words, NULL) || price FROM sales.words
     UNION ALL SELECT note || count(*) FROM sales.days GROUP BY note
     UNION ALL SELECT 'hot' || count(*) || bit_xor(('x' || substr(md5(t::text), 1, 16))::bit(64)::bigint) FROM sales.hot t
     UNION ALL SELECT 'numbers' || last_value || is_called FROM sales.numbers
@@ -186,7 +196,9 @@ fn a_name_that_looks_like_a_connection_comes_back() {
 /// Where it is no longer asked for, another database is made in its place: dumped as any, and dropped for no restore.
 #[test]
 fn a_restore_that_was_given_up_leaves_nothing_to_be_served() {
-    let (source, _primary) = filled();
+    let (source, primary) = filled();
+    // Such a one PostgreSQL does not drop.
+    primary.sql("ALTER DATABASE shop IS_TEMPLATE true");
     source.job("dump.sh").done();
     let world = World::new();
     let server = world.primary();
@@ -353,6 +365,19 @@ fn backups_are_pruned_and_snapshots_are_not() {
     std::thread::sleep(std::time::Duration::from_secs(1));
     world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").with("POINTSMAN_RETAIN", "1").done();
     assert_eq!(folders(&backups).len(), 4);
+}
+
+#[test]
+fn a_dump_is_the_newest_whatever_a_clock_said_before() {
+    let (world, _primary) = filled();
+    let backups = world.folder.join("backups");
+    for name in ["backup-20991231T235959Z", "backup-20250102T000000Z"] {
+        fs::create_dir(backups.join(name)).expect("a folder");
+        chown(backups.join(name), Some(999), Some(999)).expect("root");
+    }
+    let answer = world.job("dump.sh").with("POINTSMAN_RETAIN", "1").done();
+    assert_eq!(field(&answer, "folder"), "backup-21000101T000000Z");
+    assert_eq!(folders(&backups), ["backup-21000101T000000Z"]);
 }
 
 /// That there is nothing to dump lets volumes go, so nothing else may pass for it.

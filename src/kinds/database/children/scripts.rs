@@ -22,7 +22,7 @@ macro_rules! embedded {
 embedded! {
     "dump.sh" "dump.sql" "every-role.sql" "extensions.sql" "generation.sh" "init.sh" "init.sql" "job.sh" "primary.sh" "private.sh"
     "probe.sh" "ready.sh" "replica.sh" "restore.sh" "restore.sql" "restored.sql" "roles.awk" "roles.sql" "server.sh" "silence.sql"
-    "start.sh" "stop.sh" "volume.sh" "words.sh"
+    "start.sh" "stop.sh" "unfinished.sql" "volume.sh" "words.sh"
 }
 
 /// The ConfigMap.

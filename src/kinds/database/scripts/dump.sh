@@ -61,6 +61,19 @@ locked_tables() {
             AND relkind IN ('r', 'p', 'S') AND relpersistence <> 't'"
 }
 
+# Under the lock, since by their names dumps are told apart, and which one is the newest: also where a clock was wrong.
+name_folder() {
+    local now newest
+    now=$(date -u +%Y%m%dT%H%M%SZ)
+    newest=$(newest_dump)
+    newest=${newest#*-}
+    if [[ ! $now > $newest && $newest =~ ^(....)(..)(..)T(..)(..)(..)Z$ ]]; then
+        printf -v newest '%s-%s-%s %s:%s:%s UTC' "${BASH_REMATCH[@]:1}"
+        now=$(date -u -d "@$(($(date -u -d "$newest" +%s) + 1))" +%Y%m%dT%H%M%SZ)
+    fi
+    folder=$kind-$now
+}
+
 # Of backups alone: the oldest, where there are more than are to be kept.
 prune() {
     local old
@@ -75,8 +88,7 @@ prune() {
 exec 9>"$BACKUPS/.lock" || refuse FAILED "the backup volume cannot be written"
 flock -w "${POINTSMAN_WAIT:-600}" 9 || refuse BUSY "another dump is still being written"
 rm -rf "$BACKUPS"/.part-*
-# Named under the lock: by their names dumps are told apart, and which one is the newest.
-while folder=$kind-$(date -u +%Y%m%dT%H%M%SZ) && [[ -z $folder || -e $BACKUPS/$folder ]]; do sleep 0.2; done
+name_folder
 part=$BACKUPS/.part-$folder
 write_passfile "$SUPERUSER" superuser-password
 # A replica's dump lacks the rows of unlogged tables, and says nothing.

@@ -7,7 +7,7 @@
 -- database, nor does a later restore take that for its own.
 SELECT to_regclass('pointsman.restore') IS NOT NULL AS restoring \gset
 \if :restoring
-SELECT format('DROP DATABASE IF EXISTS %I WITH (FORCE)', source) FROM pointsman.restore WHERE NOT finished \gexec
+\ir unfinished.sql
 DELETE FROM pointsman.restore WHERE NOT finished;
 \endif
 SELECT format('CREATE ROLE %I LOGIN', :'role') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec

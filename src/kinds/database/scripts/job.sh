@@ -24,6 +24,12 @@ check_database_name() {
     [[ $RESERVED != *" $1 "* ]] || refuse NAME "the database $1 belongs to PostgreSQL itself"
 }
 
+# The newest by the time in its name, be it a backup or a snapshot.
+newest_dump() {
+    find "$BACKUPS" -mindepth 1 -maxdepth 1 -type d |
+        sed -nE 's/.*\/((backup|snapshot)-[0-9]{8}T[0-9]{6}Z)$/\1/p' | sort -t- -k2 | tail -n 1
+}
+
 wait_for_primary() {
     local try recovering=''
     for ((try = 0; try < ${POINTSMAN_PATIENCE:-30}; try++)); do

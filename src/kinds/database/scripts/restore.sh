@@ -8,7 +8,6 @@ for part in words server job; do
     source "$here/$part.sh"
 done
 
-# The newest by the time in its name, be it a backup or a snapshot.
 choose_folder() {
     local found
     if [[ -n ${POINTSMAN_FOLDER:-} ]]; then
@@ -17,8 +16,7 @@ choose_folder() {
         [[ -d $folder ]] || refuse NO_BACKUP "the volume has no $POINTSMAN_FOLDER"
         return
     fi
-    found=$(find "$BACKUPS" -mindepth 1 -maxdepth 1 -type d \( -name 'backup-*' -o -name 'snapshot-*' \) |
-        sed 's|.*/||' | sort -t- -k2 | tail -n 1)
+    found=$(newest_dump)
     [[ -n $found ]] || refuse NO_BACKUP "the volume has no dump"
     folder=$BACKUPS/$found
 }
@@ -59,6 +57,16 @@ restore_section() {
         --no-password --dbname= "$folder/database.dump"
 }
 
+# What acts on a restore itself, or keeps a half one from being dropped, comes last: event triggers would see materialized views
+# being filled.
+split_post_data() {
+    local late='^[0-9]+; [0-9]+ [0-9]+ ((COMMENT|SECURITY LABEL) - )?(EVENT TRIGGER|SUBSCRIPTION) '
+    "$BIN/pg_restore" --list --section=post-data "$folder/database.dump" >"$RUN/post-data" 2>"$RUN/words" ||
+        refuse_in_words_of "the dump cannot be listed" "$RUN/words"
+    grep -vE "$late" "$RUN/post-data" >"$RUN/early" || true
+    grep -E "$late" "$RUN/post-data" >"$RUN/late" || true
+}
+
 choose_folder
 check_folder
 source=$(about database)
@@ -74,9 +82,11 @@ begin)
     load_roles
     restore_section pre-data postgres --create
     restore_section data "$source"
-    restore_section post-data "$source"
+    split_post_data
+    restore_section post-data "$source" --use-list="$RUN/early"
     # No statistics came along.
     sql_or_refuse "the statistics" "$source" -c ANALYZE
+    restore_section post-data "$source" --use-list="$RUN/late"
     sql_or_refuse "the name" postgres -v source="$source" -v target="$POINTSMAN_DATABASE" \
         -v logins="$RUN/logins.sql" -f "$SCRIPTS/restored.sql"
     ;;

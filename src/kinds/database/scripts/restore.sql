@@ -2,7 +2,7 @@
 SET client_min_messages = 'warning';
 CREATE SCHEMA IF NOT EXISTS pointsman;
 CREATE TABLE IF NOT EXISTS pointsman.restore (source text, target text, folder text, finished boolean NOT NULL);
-SELECT format('DROP DATABASE IF EXISTS %I WITH (FORCE)', source) FROM pointsman.restore WHERE NOT finished \gexec
+\ir unfinished.sql
 SELECT coalesce(
     (SELECT CASE WHEN target = :'target' AND folder = :'folder' THEN 'done' ELSE format('%s, as %s', split_part(folder, ' ', 1), target) END
         FROM pointsman.restore, pg_database WHERE finished AND datname = target ORDER BY target = :'target' DESC LIMIT 1),

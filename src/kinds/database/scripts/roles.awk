@@ -1,6 +1,6 @@
 # pg_dumpall's roles, less what a server that the operator runs has of its own; nobody can log in yet. POINTSMAN_EXISTING:
 # the roles that are there; POINTSMAN_OWN: the operator's; both one a line, as quote_ident writes them. POINTSMAN_LOGINS: the
-# file for the statements that let in at the end who could log in before.
+# file for the statements that come at the end: they let in who could log in before, and set what is set for all.
 BEGIN {
     count = split(ENVIRON["POINTSMAN_EXISTING"], names, "\n")
     for (i = 1; i <= count; i++) existing[names[i]] = 1
@@ -34,6 +34,11 @@ function emit(    name, at) {
             statement = substr(statement, 1, at) "NO" substr(statement, at + 1)
             print "ALTER ROLE " name " LOGIN;" >ENVIRON["POINTSMAN_LOGINS"]
         }
+    }
+    # It would act on the restore's own sessions.
+    if (mask ~ /^ALTER ROLE ALL SET /) {
+        print statement >ENVIRON["POINTSMAN_LOGINS"]
+        return
     }
     if (mask ~ /^GRANT /) {
         # Who granted it is not there, or is the one who restores.

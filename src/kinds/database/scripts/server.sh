@@ -11,6 +11,8 @@ SSLMODE=${PGSSLMODE:-prefer}
 OWN_SESSION='-c search_path=pg_catalog -c default_transaction_read_only=off -c statement_timeout=0 -c lock_timeout=0'
 OWN_SESSION+=' -c idle_in_transaction_session_timeout=0 -c default_transaction_isolation=read\ committed'
 OWN_SESSION+=' -c default_transaction_deferrable=off -c quote_all_identifiers=off -c role=none -c local_preload_libraries='
+# Of what is written into a dump, and read out of it, these change the meaning.
+OWN_SESSION+=' -c array_nulls=on -c lc_monetary=C'
 # A server takes no session that asks for a setting it does not know: these came with the versions of these programs, 14 and 17.
 [[ ! -x $BIN/pg_amcheck ]] || OWN_SESSION+=' -c idle_session_timeout=0'
 [[ ! -x $BIN/pg_createsubscriber ]] || OWN_SESSION+=' -c transaction_timeout=0'
