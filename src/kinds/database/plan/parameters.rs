@@ -13,6 +13,7 @@ const NAME_CHARACTERS: usize = 80;
 
 const FILES: &str = "the operator writes the server's files and says where they are";
 const LOGS: &str = "the server's log goes where kubectl logs finds it";
+const WORDS: &str = "the operator reads what the server says";
 const REPLICATION: &str = "the operator sets up replication and says who the primary is";
 const RECOVERY: &str = "a server recovers what its own volume holds; restore a backup with spec.restoreFrom";
 const ARCHIVE: &str = "the operator makes the backups: spec.backup";
@@ -46,6 +47,7 @@ pub const OWNED: &[(&str, &str)] = &[
     ("include", INCLUDES),
     ("include_dir", INCLUDES),
     ("include_if_exists", INCLUDES),
+    ("lc_messages", WORDS),
     ("listen_addresses", ADDRESS),
     ("log_destination", LOGS),
     ("log_directory", LOGS),

@@ -30,16 +30,16 @@ settle_primary() {
 # A private start costs a second, and it is rare: other passwords, or a kill at a bad moment.
 renew_roles() {
     start_privately
-    ask_here -c 'SELECT' >/dev/null 2>"$RUN/words" || let_superuser_in
+    ask_here -c 'SELECT FROM pg_authid LIMIT 1' >/dev/null 2>"$RUN/words" || let_superuser_in
     make_roles
     stop_privately
 }
 
-# One who may not log in can be let in where nobody logs in.
+# One who may not log in, or is none any more, can be let in where nobody logs in.
 let_superuser_in() {
-    grep -q 'not permitted to log in' "$RUN/words" || refuse FAILED "$(tail -n 3 "$RUN/words")"
+    is_shut_out "$RUN/words" || refuse FAILED "$(tail -n 3 "$RUN/words")"
     stop_privately
-    "$BIN/postgres" --single "${arguments[@]}" postgres <<<"ALTER ROLE $SUPERUSER LOGIN" >"$RUN/words" 2>&1 ||
+    "$BIN/postgres" --single "${arguments[@]}" postgres <<<"BEGIN READ WRITE; ALTER ROLE $SUPERUSER SUPERUSER LOGIN; COMMIT" >"$RUN/words" 2>&1 ||
         refuse_in_words_of "its superuser cannot be let in" "$RUN/words"
     start_privately
 }

@@ -17,7 +17,7 @@ server_arguments() {
         -c "unix_socket_directories=$RUN" -c "hba_file=$CONFIG/pg_hba.conf" -c "cluster_name=$POINTSMAN_POD"
         -c "primary_conninfo=$(connection "$POINTSMAN_PRIMARY" tcp_user_timeout=5000)" -c primary_slot_name= -c restore_command=
         -c recovery_target_timeline=latest -c recovery_target= -c wal_level=replica
-        -c logging_collector=off -c log_destination=stderr -c wal_retrieve_retry_interval=1s)
+        -c logging_collector=off -c log_destination=stderr -c lc_messages=C -c wal_retrieve_retry_interval=1s)
     if (($(<"$PGDATA/PG_VERSION") >= 17)); then arguments+=(-c allow_alter_system=off); fi
     # It means nothing to a primary, but that one which recovers says otherwise than a replica that it lets nobody in.
     if [[ ! -e $PGDATA/standby.signal ]]; then
@@ -80,6 +80,11 @@ roles_in_server() {
         FROM pg_authid WHERE rolname IN ('$SUPERUSER', '$REPLICATION_ROLE')"
 }
 
+# Do these words say that the operator's own superuser may not log in, or is none any more?
+is_shut_out() {
+    grep -qE 'not permitted to log in|permission denied for' "$1"
+}
+
 # The file `roles`: what they were made from, and what they were then.
 roles_are_current() {
     [[ -f $DATA/roles && $(cut -d' ' -f1 "$DATA/roles") == "$(roles_digest)" ]]
@@ -90,10 +95,9 @@ write_roles() {
     source=$(roles_digest)
     ask_here -v role="$REPLICATION_ROLE" -f "$SCRIPTS/roles.sql" >/dev/null 2>"$RUN/words" || return
     made=$(roles_in_server 2>"$RUN/words") || return
-    echo "$source $made" >"$DATA/roles.new" && mv "$DATA/roles.new" "$DATA/roles"
+    { echo "$source $made" >"$DATA/roles.new" && mv "$DATA/roles.new" "$DATA/roles"; } 2>"$RUN/words"
 }
 
 make_roles() {
-    write_roles ||
-        refuse FAILED "the roles cannot be made: $(tail -n 3 "$RUN/words")"
+    write_roles || refuse_in_words_of "the roles cannot be made" "$RUN/words"
 }

@@ -46,16 +46,19 @@ keep_roles() {
     local kept now
     roles_are_current || return 0
     read -r _ kept <"$DATA/roles" || true
-    now=$(roles_in_server) || return 0
+    now=$(roles_in_server 2>"$RUN/asked") || {
+        start_anew_when_shut_out
+        return 0
+    }
     [[ $now == "$kept" ]] || write_roles || true
 }
 
 # Nobody lets in again the one who lets in all others: only a start can, where nobody logs in.
 start_anew_when_shut_out() {
-    [[ $primary == "$me" ]] && grep -q 'not permitted to log in' "$RUN/asked" || return 0
+    [[ $primary == "$me" ]] && is_shut_out "$RUN/asked" || return 0
     rm -f "$DATA/roles"
     kill -INT 1
-    not_ready "its own superuser may not log in: it starts anew"
+    not_ready "its own superuser may not log in, or is none: it starts anew"
 }
 
 # Where following is over for good the container is ended: its next start clones, or says why it may not.
