@@ -6,7 +6,7 @@ use super::look::{Conflict, Look};
 use super::order::{ChildKind, Order};
 use super::questions::{Asks, anew, hides_a_loss, question};
 use super::reason::Verb;
-use super::status::{Applied, DRIFTS, Endpoint, SpecAt, Status};
+use super::status::{Applied, DRIFTS, Endpoint, Kept, SpecAt, Status};
 use super::telling::{Tells, report};
 use super::yielded;
 use crate::machine::{Role, Step, Word};
@@ -65,9 +65,8 @@ fn after<K: Remembered>(look: &Look<'_, K>, step: &Step<K>) -> Status<K::Spec> {
     // A question ends with its state, also one that was written beside another state.
     status.intervention = status.intervention.filter(|_| K::role(step.next()) == Role::Asks);
     if !step.moved() && hides_a_loss(look) {
-        let number = status.questions.unwrap_or_default().saturating_add(1);
+        let number = number_question(&mut status);
         status.intervention = status.intervention.map(|question| anew(look, question, number));
-        status.questions = Some(number);
     }
     remember_orders(&mut status, look, step);
     remember_good(&mut status, step);
@@ -80,6 +79,11 @@ fn after<K: Remembered>(look: &Look<'_, K>, step: &Step<K>) -> Status<K::Spec> {
         report(&mut status, look, step.next());
     }
     status
+}
+
+/// The number of the question that is asked next: no other of the object has it.
+fn number_question<S: Kept>(status: &mut Status<S>) -> i64 {
+    *status.questions.insert(status.questions.unwrap_or_default().saturating_add(1))
 }
 
 /// What entering a phase leaves behind: a time, a deadline, a question, what was good.
@@ -100,9 +104,7 @@ fn enter<K: Remembered>(status: &mut Status<K::Spec>, look: &Look<'_, K>, step: 
     }
     if K::role(next) == Role::Asks {
         status.drift_times.clear();
-        let number = status.questions.unwrap_or_default().saturating_add(1);
-        let question = question(look, step, number);
-        status.questions = Some(number);
+        let question = question(look, step, number_question(status));
         status.reason = Some(question.reason.word());
         status.intervention = Some(question);
     }

@@ -35,9 +35,9 @@ pub trait Asks: Compared + Served {
 pub fn question<K: Asks>(look: &Look<'_, K>, step: &Step<K>, number: i64) -> Intervention {
     let object = &look.seen.object;
     let reason = K::reason(look, step);
-    let id = id(object.meta().uid.as_deref().unwrap_or_default(), number);
     let evidence = evidence(look, reason);
     let subjects = subjects(look, reason);
+    let (id, answers) = answers(look, reason, &subjects, number);
     Intervention {
         generation: object.meta().generation.unwrap_or_default(),
         number,
@@ -46,7 +46,7 @@ pub fn question<K: Asks>(look: &Look<'_, K>, step: &Step<K>, number: i64) -> Int
         evidence,
         not_done: reason.not_done().to_owned(),
         runbook: format!("docs/states/{}.md#{}", K::PATH, reason.word().to_lowercase()),
-        answers: reason.answers().iter().filter_map(|verb| offer(look, *verb, &id, &subjects)).collect(),
+        answers,
         subjects,
         time: Time(look.seen.now),
         about: about(&K::Spec::from(object)),
@@ -67,9 +67,15 @@ pub fn hides_a_loss<K: Asks>(look: &Look<'_, K>) -> bool {
 
 /// The same question, as the object's `number`th, with its answers as things stand.
 pub fn anew<K: Asks>(look: &Look<'_, K>, question: Intervention, number: i64) -> Intervention {
-    let id = id(look.seen.object.meta().uid.as_deref().unwrap_or_default(), number);
-    let answers = question.reason.answers().iter().filter_map(|verb| offer(look, *verb, &id, &question.subjects)).collect();
+    let (id, answers) = answers(look, question.reason, &question.subjects, number);
     Intervention { id, number, answers, time: Time(look.seen.now), ..question }
+}
+
+/// The id of the object's `number`th question, and the answers that carry it.
+fn answers<K: Asks>(look: &Look<'_, K>, reason: Reason, subjects: &[Subject], number: i64) -> (String, Vec<Offer>) {
+    let id = id(look.seen.object.meta().uid.as_deref().unwrap_or_default(), number);
+    let offers = reason.answers().iter().filter_map(|verb| offer(look, *verb, &id, subjects)).collect();
+    (id, offers)
 }
 
 fn message<K: Asks>(look: &Look<'_, K>, reason: Reason, evidence: &[Evidence]) -> String {

@@ -1,6 +1,6 @@
 //! Settings that users write for every session: they keep nobody out for good, and hinder none of the operator's own.
 
-use crate::pods::wait_for;
+use crate::pods::{Server, wait_for};
 use crate::world::World;
 use std::fs;
 
@@ -53,26 +53,31 @@ fn what_users_set_for_every_session_hinders_none_of_the_operators_own() {
     replica.wait_until_ready();
 }
 
+const PASSWORDS: &str = "SELECT string_agg(md5(rolpassword), ' ' ORDER BY rolname) FROM pg_authid WHERE rolpassword IS NOT NULL";
+
+fn probe_writes_nothing(primary: &Server) {
+    let written = || primary.sql("SELECT pg_current_wal_insert_lsn()");
+    primary.sql("CHECKPOINT; SELECT pg_switch_wal()");
+    let quiet = written();
+    primary.wait_until_ready();
+    assert_eq!(written(), quiet, "roles that were as they should be were written");
+}
+
 #[test]
 fn the_operators_own_roles_are_kept_whoever_changes_them() {
     let world = World::new();
     let primary = world.primary();
     world.job("init.sh").done();
     let replica = world.serve(1);
-    let passwords = "SELECT string_agg(md5(rolpassword), ' ' ORDER BY rolname) FROM pg_authid WHERE rolpassword IS NOT NULL";
-    let before = primary.sql(passwords);
-    let written = || primary.sql("SELECT pg_current_wal_insert_lsn()");
+    let before = primary.sql(PASSWORDS);
     primary.sql("ALTER ROLE postgres PASSWORD 'changed by hand'");
     primary.sql("DROP ROLE pointsman_replication; SELECT pg_terminate_backend(pid) FROM pg_stat_replication");
     primary.wait_until_ready();
-    assert_eq!(primary.sql(passwords), before);
+    assert_eq!(primary.sql(PASSWORDS), before);
     replica.wait_until_ready();
     world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").done();
     // What is as it should be is not written again.
-    primary.sql("CHECKPOINT; SELECT pg_switch_wal()");
-    let quiet = written();
-    primary.wait_until_ready();
-    assert_eq!(written(), quiet, "roles that were as they should be were written");
+    probe_writes_nothing(&primary);
     let all = "SELECT string_agg(concat_ws(' ', rolname, rolsuper, rolconnlimit, rolvaliduntil, pg_has_role(oid, 'pg_monitor', 'member')), ', ' ORDER BY rolname)
         FROM pg_authid WHERE rolname IN ('postgres', 'pointsman_replication')";
     let before = primary.sql(all);
@@ -87,23 +92,17 @@ fn the_operators_own_roles_are_kept_whoever_changes_them() {
 fn what_another_secret_says_is_not_for_the_probe_to_bring() {
     let world = World::new();
     let primary = world.primary();
-    let passwords =
-        || primary.sql("SELECT string_agg(md5(rolpassword), ' ' ORDER BY rolname) FROM pg_authid WHERE rolpassword IS NOT NULL");
-    let before = passwords();
+    let before = primary.sql(PASSWORDS);
     for other in [crate::world::verifier("another").as_str(), "SCRAM-SHA-256$1:a$b:c", "no verifier", "\u{0}"] {
         world.secret("server-secrets", "superuser-verifier", other);
         primary.wait_until_ready();
-        assert_eq!(passwords(), before, "{other}");
+        assert_eq!(primary.sql(PASSWORDS), before, "{other}");
     }
     world.secret("server-secrets", "superuser-verifier", "no verifier");
     primary.stop();
     let primary = world.serve(0);
     // What it made of that is another text each time, and is kept all the same.
-    let written = || primary.sql("SELECT pg_current_wal_insert_lsn()");
-    primary.sql("CHECKPOINT; SELECT pg_switch_wal()");
-    let quiet = written();
-    primary.wait_until_ready();
-    assert_eq!(written(), quiet, "roles that were as they were made were written");
+    probe_writes_nothing(&primary);
 }
 
 #[test]

@@ -105,7 +105,7 @@ export PGDATABASE=$POINTSMAN_DATABASE
 # Where fewer are to be kept than there are, that makes room for the new one.
 prune
 dump roles.sql all_roles
-# Who waits longer for somebody's lock says nothing meanwhile; who gives up says for which table.
+# Who waits longer for somebody's lock says nothing meanwhile; who gives up says what is locked.
 dump database.dump "$BIN/pg_dump" --format=custom --compress=1 --no-password --lock-wait-timeout="${POINTSMAN_LOCK_WAIT:-600s}"
 main=$digest
 dump list "$BIN/pg_restore" --list "$part/database.dump"

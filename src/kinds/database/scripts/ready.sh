@@ -88,7 +88,7 @@ row=$(ask_here -c "SELECT pg_is_in_recovery(), extract(epoch FROM pg_postmaster_
     current_setting('pointsman.generation', true)" 2>"$RUN/asked") || {
     start_anew_when_shut_out
     tell_of_settings
-    not_ready "does not answer: $(tail -n 1 "$RUN/asked")"
+    not_ready "does not answer: $(<"$RUN/asked")"
 }
 IFS='|' read -r recovering started read <<<"$row"
 reload_settings "$read"
