@@ -74,7 +74,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::NeverRestored, |scene| was_never_restored(scene)),
     (Event::NeverInitialized, |scene| scene.primary_is_as_wanted() && was_never_initialized(scene)),
     (Event::AllReady, |scene| scene.look.settled),
-    (Event::NeverReady, |scene| was_never_ready(scene)),
+    (Event::FirstRollout, |scene| was_never_ready(scene)),
     (Event::ImageChanged, |scene| is_raised(scene, Event::ImageChanged)),
     (Event::ParametersChanged, |scene| is_raised(scene, Event::ParametersChanged) || scene.starts_otherwise() || scene.holds_more()),
     (Event::TemplateChanged, |scene| is_raised(scene, Event::TemplateChanged)),

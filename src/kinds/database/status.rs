@@ -1,6 +1,7 @@
 //! What the status remembers of a Database, and where it is found.
 
 mod ask;
+pub mod backups;
 pub mod news;
 pub mod say;
 mod trouble;

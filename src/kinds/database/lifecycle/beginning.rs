@@ -6,7 +6,7 @@ use Effect::{ApplyChildren, ExpandClaims, HoldFinalizer, LeadReaders, ResetPassw
 pub(super) fn pending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::NeverRestored => go(Phase::Restoring, &[StartJob], effects),
-        Event::NeverReady => go(Phase::Provisioning, &[HoldFinalizer, ApplyChildren], effects),
+        Event::FirstRollout => go(Phase::Provisioning, &[HoldFinalizer, ApplyChildren], effects),
         Event::AllReady => Transition(Phase::Ready),
         Event::ChildrenDrifted | Event::ReplicaLost => go(Phase::Degraded, &[ApplyChildren], effects),
         _ => Super,

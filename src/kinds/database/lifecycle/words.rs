@@ -126,7 +126,7 @@ words! {
         /// Every child says the target, every wanted pod is ready, and nothing that is wanted is missing.
         AllReady,
         /// The pods of this object were never all ready.
-        NeverReady,
+        FirstRollout,
         /// The wanted image differs from the one ordered last, and fits the data.
         ImageChanged,
         /// The wanted settings differ from those ordered last.
