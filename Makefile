@@ -1,9 +1,5 @@
 # The two commands: `make demo` shows it, `make test` checks it. Both install what they miss.
-CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pointsman
-# Shared by every checkout on this machine, so that a fresh clone does not build the world anew.
-export CARGO_TARGET_DIR ?= $(CACHE)/target
-export PATH := $(CACHE)/tools/bin:$(PATH)
-
+SHELL := /bin/bash
 .PHONY: test test-long demo cluster down generate quick
 
 ## Every check but the long ones.
@@ -22,7 +18,6 @@ demo:
 cluster:
 	tests/cluster/bed up auto
 	tests/cluster/bed stay
-	@echo "building the operator; the first time that takes some minutes"
 	tests/cluster/operator build
 	tests/cluster/operator install
 	@echo 'eval "$$(tests/cluster/bed env)" and try: kubectl apply -f examples/memcached-v1alpha1.yaml'
@@ -32,8 +27,8 @@ down:
 
 ## Prints all that follows from the code.
 generate:
-	cargo run --quiet --bin generate
+	. tests/lib/compile.sh && cargo run --quiet --bin generate
 
-## The pure core, in seconds.
+## Every test that needs neither a cluster nor other programs than cargo.
 quick:
-	cargo test --quiet --lib --test soundness --test memcached
+	tests/run quick

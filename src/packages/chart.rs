@@ -29,7 +29,7 @@ fn about() -> String {
         "type": "application",
         "version": env!("CARGO_PKG_VERSION"),
         "appVersion": env!("CARGO_PKG_VERSION"),
-        "kubeVersion": ">=1.31.0-0",
+        "kubeVersion": ">=1.34.0-0",
     }))
 }
 

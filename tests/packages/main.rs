@@ -1,6 +1,6 @@
 //! The packages: one file, a kustomization and a chart, rendered by kubectl and Helm themselves.
 //!
-//! `tests/tools` installs Helm, `tests/cluster/bed build control-plane` builds kubectl.
+//! `tests/run` installs Helm and builds kubectl.
 
 mod values;
 

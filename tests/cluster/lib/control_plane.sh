@@ -1,6 +1,14 @@
 # etcd, API server, controller manager, scheduler and kwok as plain processes.
 # shellcheck shell=bash
 
+# A folder of definitions of kinds, where the cluster is to know some from its start.
+DEFINITIONS=
+
+choose_definitions() {
+    [[ -d $1 ]] || fail "no folder of definitions: $1"
+    DEFINITIONS=$1
+}
+
 bed_kubectl() {
     "$BIN/kubectl" --kubeconfig "$ADMIN_KUBECONFIG" --cache-dir "$RUN/kubectl-cache" "$@"
 }
@@ -104,6 +112,8 @@ start_control_plane() {
     start_api_server "$1"
     wait_until 60 "the API server is ready" bed_kubectl get --raw /readyz
     step "API server ready at https://127.0.0.1:$API_PORT"
+    # The garbage collector asks for new kinds every 30 s: these it knows from its start.
+    [[ -z $DEFINITIONS ]] || bed_kubectl apply -f "$DEFINITIONS" >/dev/null
     start_controller_manager
     start_scheduler
 }

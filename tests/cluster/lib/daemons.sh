@@ -81,3 +81,20 @@ recorded_daemons() {
     done
     return 0
 }
+
+# Seconds of CPU that the daemons took so far, and the pods where there are real ones; who ended before is not counted.
+print_cpu() {
+    local name pid fields ticks=0 pods=0
+    for name in $(recorded_daemons); do
+        is_running "$name" || continue
+        read -r pid _ <"$PIDS/$name"
+        fields=$(<"/proc/$pid/stat")
+        read -ra fields <<<"${fields##*) }"
+        ticks=$((ticks + fields[11] + fields[12] + fields[13] + fields[14]))
+    done
+    if [[ $(<"$RUN/tier") == node ]]; then
+        pods=$(awk '{ print int($1 / 1e9) }' /sys/fs/cgroup/cpuacct/kubepods/cpuacct.usage 2>/dev/null ||
+            awk '$1 == "usage_usec" { print int($2 / 1e6) }' /sys/fs/cgroup/kubepods/cpu.stat 2>/dev/null || echo 0)
+    fi
+    printf 'CPU of daemons and pods: %d s\n' $((ticks / $(getconf CLK_TCK) + pods))
+}

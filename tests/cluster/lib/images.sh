@@ -35,7 +35,11 @@ build_images() {
         ((EUID == 0)) || fail "test images need root to build"
         install_packages node
         mkdir -p "$(dirname "$archive")"
-        build_test_image "$name" "$archive"
+        # Whoever needs the same one meanwhile waits for it.
+        exec {turn}>"$archive.lock"
+        flock "$turn"
+        [[ -f $archive ]] || build_test_image "$name" "$archive"
+        exec {turn}>&-
         built=1
     done
     ((built)) || echo "test images: already built"
@@ -49,21 +53,19 @@ image_archive() {
 
 # build_test_image NAME OUT.tar: in a scratch folder that is gone afterwards.
 build_test_image() (
-    started=$EPOCHREALTIME
     recipe=$(image_recipe "$1")
     variant=${1#"$recipe"}
     scratch=$(mktemp -d "$CACHE/images/.building.XXXXXX")
     trap 'rm -rf --one-file-system "$scratch"' EXIT
     trap 'exit 130' INT TERM
-    printf 'image %-27s' "$1"
     cp "$IMAGES/$recipe"/* "$scratch/"
-    if ! { (cd "$scratch" && ./prepare ${variant:+"${variant#-}"}) && build_image "$scratch/Dockerfile" \
-        "$scratch" "$(image_name "$1" "$scratch")" "$2"; } >"$scratch/log" 2>&1; then
-        tail -n 15 "$scratch/log" >&2
-        fail "the $1 image does not build"
-    fi
-    printf '%6.0f s\n' "$(seconds_since "$started")"
+    watched "building the test image $1" "image-$1" prepare_and_build "$@"
 )
+
+prepare_and_build() {
+    (cd "$scratch" && ./prepare ${variant:+"${variant#-}"}) &&
+        build_image "$scratch/Dockerfile" "$scratch" "$(image_name "$1" "$scratch")" "$2"
+}
 
 # image_name NAME SCRATCH: a recipe may find out only while it builds.
 image_name() {
@@ -80,7 +82,7 @@ image_root() (
     build_images "$1" >&2
     archive=$(image_archive "$1")
     root=${archive%.tar}.root
-    exec {turn}>"$archive.lock"
+    exec {turn}>"$root.lock"
     flock "$turn"
     if [[ ! -d $root ]]; then
         rm -rf "$root.part"

@@ -86,7 +86,9 @@ remove_cgroups() {
 
 remove_network() {
     local proxy
-    proxy=$(program_folder kubernetes)/kube-proxy
+    proxy=$BIN/kube-proxy
+    # The run's folder may be gone, and any minor's knows how.
+    [[ -x $proxy ]] || proxy=$(program_folder "kubernetes-$KUBERNETES")/kube-proxy
     if [[ -x $proxy ]]; then
         "$proxy" --cleanup >/dev/null 2>&1 || true
         remove_firewall_chain

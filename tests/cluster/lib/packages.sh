@@ -1,5 +1,8 @@
-# Debian packages that a tier needs: installed as root, named otherwise.
+# Debian packages that a tier needs.
 # shellcheck shell=bash
+
+# shellcheck source=/dev/null
+source "$REPOSITORY/tests/lib/debian.sh"
 
 NODE_PACKAGES=(
     openssl containerd runc containernetworking-plugins iptables conntrack
@@ -22,16 +25,8 @@ missing_packages() {
 }
 
 install_packages() {
-    local missing started=$EPOCHREALTIME
+    local missing
     missing=$(missing_packages "$1")
-    [[ -n $missing ]] || return 0
-    if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
-        fail "the $1 tier needs these Debian packages, and only root can install them: $missing"
-    fi
-    echo "installing $missing"
     # shellcheck disable=SC2086
-    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends $missing; } </dev/null >/dev/null ||
-        fail "apt-get could not install $missing"
-    echo "installed in $(seconds_since "$started") s"
+    [[ -z $missing ]] || install_debian_packages $missing || fail "the $1 tier cannot start"
 }

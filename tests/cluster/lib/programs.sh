@@ -1,7 +1,30 @@
 # Builds each pinned Go program once, into a folder that many clones share.
 # shellcheck shell=bash
 
-KUBERNETES_VERSION=v1.34.4
+# The minors that there are modules for, oldest first; the newest where nothing else is asked for.
+mapfile -t KUBERNETES_MINORS < <(printf '%s\n' "$PROGRAMS"/kubernetes-* | sed 's/.*kubernetes-//' | sort -V)
+KUBERNETES=${KUBERNETES_MINORS[-1]}
+# kubectl's own, where it is to be of another minor than the cluster.
+KUBECTL=
+
+choose_kubernetes() {
+    known_minor "$1"
+    KUBERNETES=$1
+}
+
+choose_kubectl() {
+    known_minor "$1"
+    KUBECTL=$1
+}
+
+known_minor() {
+    [[ -n $1 && -d $PROGRAMS/kubernetes-$1 ]] || fail "no Kubernetes $1 here; there are: ${KUBERNETES_MINORS[*]}"
+}
+
+# kubernetes_version MINOR: the patch release of its module.
+kubernetes_version() {
+    sed -n 's/^.*k8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' "$PROGRAMS/kubernetes-$1/go.mod"
+}
 
 # module folder, program, Go package; the node tier needs all of them.
 CONTROL_PLANE_PROGRAMS=(
@@ -20,19 +43,19 @@ NODE_PROGRAMS=(
 )
 
 programs_of() {
-    printf '%s\n' "${CONTROL_PLANE_PROGRAMS[@]}"
-    if [[ $1 == node ]]; then
-        printf '%s\n' "${NODE_PROGRAMS[@]}"
-    fi
+    local programs=("${CONTROL_PLANE_PROGRAMS[@]}")
+    [[ $1 != node ]] || programs+=("${NODE_PROGRAMS[@]}")
+    programs=("${programs[@]/#kubernetes kubectl /kubernetes-${KUBECTL:-$KUBERNETES} kubectl }")
+    printf '%s\n' "${programs[@]/#kubernetes /kubernetes-$KUBERNETES }"
 }
 
 linker_flags() {
     local version=k8s.io/component-base/version
     printf '%s' "-s -w"
     # Without these the API server reports itself as v0.0.0-master.
-    if [[ $1 == kubernetes ]]; then
-        printf ' %s' "-X $version.gitVersion=$KUBERNETES_VERSION" \
-            "-X $version.gitMajor=1" "-X $version.gitMinor=34"
+    if [[ $1 == kubernetes-* ]]; then
+        printf ' %s' "-X $version.gitVersion=$(kubernetes_version "${1#kubernetes-}")" \
+            "-X $version.gitMajor=1" "-X $version.gitMinor=${1##*.}"
     fi
 }
 
@@ -52,32 +75,41 @@ go_version() {
     (cd / && go env GOVERSION GOARCH)
 }
 
+# build_program MODULE PROGRAM PACKAGE FOLDER
 build_program() {
-    local module=$1 program=$2 package=$3 folder=$4 started=$EPOCHREALTIME
+    local module=$1 program=$2 package=$3 folder=$4
+    mkdir -p "$folder"
     # Go keeps what it compiled before, so an interrupted build resumes; the
     # rename lets no half-written program be taken for a finished one.
-    printf 'building %-24s' "$program"
-    mkdir -p "$folder"
-    (cd "$PROGRAMS/$module" &&
-        CGO_ENABLED=0 GOFLAGS=-mod=readonly GOWORK=off go build -trimpath \
-            -ldflags "$(linker_flags "$module")" -o "$folder/.$program.$$" "$package") ||
-        fail "$program does not build"
-    mv "$folder/.$program.$$" "$folder/$program"
-    printf '%6.0f s\n' "$(seconds_since "$started")"
+    (
+        cd "$PROGRAMS/$module" || exit
+        export CGO_ENABLED=0 GOFLAGS=-mod=readonly GOWORK=off
+        go build -trimpath -ldflags "$(linker_flags "$module")" -o "$folder/.$program.$$" "$package" &&
+            mv "$folder/.$program.$$" "$folder/$program"
+    )
+}
+
+missing_programs() {
+    local module program package folder
+    while read -r module program package; do
+        folder=$(program_folder "$module")
+        [[ -x $folder/$program ]] || echo "$module $program $package $folder"
+    done < <(programs_of "$1")
 }
 
 build_programs() {
-    local module program package folder built=0
-    while read -r module program package; do
-        folder=$(program_folder "$module")
-        if [[ ! -x $folder/$program ]]; then
-            build_program "$module" "$program" "$package" "$folder"
-            built=$((built + 1))
-        fi
-    done < <(programs_of "$1")
-    if ((built == 0)); then
+    local missing module program package folder done=0
+    mapfile -t missing < <(missing_programs "$1")
+    if ((${#missing[@]} == 0)); then
         echo "programs of the $1 tier: already built"
+        return
     fi
+    for program in "${missing[@]}"; do
+        read -r module program package folder <<<"$program"
+        done=$((done + 1))
+        watched "building $program of ${module/-/ } ($done of ${#missing[@]})" "build-$module-$program" \
+            build_program "$module" "$program" "$package" "$folder"
+    done
 }
 
 # What needs no cluster may need one of its programs.

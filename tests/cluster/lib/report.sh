@@ -20,6 +20,35 @@ fail() {
     exit 1
 }
 
+# watched WHAT LOG COMMAND...: what a command prints goes to a log, which is named when it fails; who waits sees a line, and
+# another one each minute.
+watched() {
+    local what=$1 log=$CACHE/logs/$2.log started=$EPOCHREALTIME ticker status
+    shift 2
+    mkdir -p "${log%/*}"
+    echo "$what"
+    while sleep 60 && kill -0 $$ 2>/dev/null; do printf '%s: for %.0f s\n' "$what" "$(seconds_since "$started")"; done &
+    ticker=$!
+    disown "$ticker"
+    # In a condition `set -e` would not hold within the command.
+    set +e
+    (set -e && "$@") >"$log" 2>&1
+    status=$?
+    set -e
+    end_ticker "$ticker"
+    if ((status)); then
+        tail -n 15 "$log" >&2
+        fail "$what: failed; all that it printed is in $log"
+    fi
+    printf '%s: done in %.0f s\n' "$what" "$(seconds_since "$started")"
+}
+
+# The sleep is a process of its own.
+end_ticker() {
+    pkill --parent "$1" || true
+    kill "$1" 2>/dev/null || true
+}
+
 # wait_until SECONDS WHAT COMMAND...: returns 1 when the time is over.
 wait_until() {
     local limit=$1 what=$2 deadline=$((SECONDS + $1))

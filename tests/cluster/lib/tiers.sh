@@ -84,6 +84,22 @@ build() {
     build_programs "$tier"
 }
 
+# What a newcomer waits for; the minutes are those of two cores.
+plan() {
+    local tier programs images=0 name minutes=1
+    tier=$(choose_tier "$1" 2>/dev/null)
+    mapfile -t programs < <(missing_programs "$tier")
+    ((${#programs[@]} == 0)) || minutes=$((minutes + 1 + ${#programs[@]}))
+    if [[ $tier == node ]]; then
+        for name in "${DEFAULT_IMAGES[@]}"; do
+            [[ -f $(image_archive "$name") ]] || images=$((images + 1))
+        done
+        minutes=$((minutes + images))
+    fi
+    ((${#programs[@]} + images == 0)) ||
+        echo "first, once for all checkouts: ${#programs[@]} programs and $images test images are built, in about $minutes minutes"
+}
+
 up() {
     local tier
     tier=$(choose_tier "$1")
@@ -114,7 +130,7 @@ up() {
     "start_${tier//-/_}_tier"
     echo "$tier" >"$RUN/tier"
     trap - EXIT INT TERM
-    step "$tier tier is up: export KUBECONFIG=$ADMIN_KUBECONFIG"
+    step "$tier tier of Kubernetes $(kubernetes_version "$KUBERNETES") is up: export KUBECONFIG=$ADMIN_KUBECONFIG"
 }
 
 # A cluster that somebody else runs. One that knows our kind already is not ours to try things on.

@@ -1,4 +1,4 @@
-module pointsman/tests/cluster/programs/kubernetes
+module pointsman/tests/cluster/programs/kubernetes-1.34
 
 go 1.24.0
 

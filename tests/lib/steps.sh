@@ -1,0 +1,113 @@
+# Steps of a run, some beside others: each has a log, and its seconds and seconds of CPU are kept.
+# shellcheck shell=bash
+
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/pointsman
+STARTED=$EPOCHREALTIME
+STEP_LOGS=$CACHE/logs/steps
+# A line per step: start, seconds, seconds of CPU, tests that passed, and its title.
+STEPS=$STEP_LOGS/steps
+
+LANES=()
+
+begin_steps() {
+    rm -rf "$STEP_LOGS"
+    mkdir -p "$STEP_LOGS"
+    : >"$STEPS"
+}
+
+# say WORDS...: a line with the time since the start.
+say() {
+    awk -v from="$STARTED" -v to="$EPOCHREALTIME" -v words="$*" 'BEGIN { printf "=== %4d s  %s\n", to - from, words }'
+}
+
+# step TITLE COMMAND...: runs it with its output in a log. One that fails ends the lane, with what is known about it; `set -e`
+# holds within it, so a step stands in no condition.
+step() {
+    local title=$1 log status from=$EPOCHREALTIME cpu ticker
+    shift
+    log=$(tr -cs '[:alnum:]' - <<<"${title,,}")
+    log=$STEP_LOGS/${log%-}.log
+    cpu=$(cpu_of_children "$BASHPID")
+    say "$title"
+    tell_each_minute "$title" "$log" &
+    ticker=$!
+    disown "$ticker"
+    set +e
+    (set -e && "$@") >"$log" 2>&1
+    status=$?
+    set -e
+    { pkill --parent "$ticker"; kill "$ticker"; } 2>/dev/null || true
+    if ((status)); then
+        say "$title: FAILED; all that it printed is in $log"
+        report_failure "$log"
+        exit 1
+    fi
+    record "$title" "$log" "$from" "$cpu" "$(cpu_of_children "$BASHPID")"
+}
+
+# What whoever waits for long sees: the last line of what a step prints.
+tell_each_minute() {
+    while sleep 60 && kill -0 $$ 2>/dev/null; do
+        say "$1: $(tail -n 1 "$2" | cut -c1-100)"
+    done
+}
+
+# Seconds of CPU of the processes that this one waited for, in clock ticks.
+cpu_of_children() {
+    local fields
+    fields=$(<"/proc/$1/stat")
+    # The second field is the program's name and may hold blanks.
+    read -ra fields <<<"${fields##*) }"
+    echo $((fields[13] + fields[14]))
+}
+
+# record TITLE LOG FROM TICKS TICKS: what daemons and pods took, which no step waits for, stands in its log.
+record() {
+    local title=$1 log=$2 from=$3 ticks=$(($5 - $4)) passed daemons
+    passed=$(sed -n 's/^test result: ok\. \([0-9]*\) passed; 0 failed; 0 ignored.*/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
+    daemons=$(sed -n 's/^CPU of daemons and pods: \([0-9]*\) s$/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
+    awk -v begin="$STARTED" -v from="$from" -v to="$EPOCHREALTIME" -v cpu="$ticks" -v hz="$(getconf CLK_TCK)" -v more="$daemons" \
+        -v passed="$passed" -v title="$title" \
+        'BEGIN { printf "%d\t%d\t%d\t%d\t%s\n", from - begin, to - from, cpu / hz + more, passed, title }' >>"$STEPS"
+    awk -F'\t' -v title="$title" '$5 == title { last = sprintf("%s: done in %d s, %d s of CPU%s", $5, $2, $3,
+        $4 ? sprintf(", %d tests passed", $4) : "") } END { print last }' "$STEPS" | while read -r line; do say "$line"; done
+}
+
+# The end is what is kept of a long output, so what was asserted comes last.
+report_failure() {
+    cat "$1"
+    awk '/^what was written in / { told = 0 } /panicked at / { told = 8 } told-- > 0 { print substr($0, 1, 2000) }' "$1"
+}
+
+# beside LANE...: runs these functions beside each other, and fails when all have ended and one of them failed. Each is a
+# process group of its own: an interrupt ends them, and what they have to undo is undone.
+beside() {
+    local lane failed=0
+    LANES=()
+    set -m
+    for lane in "$@"; do
+        "$lane" </dev/null &
+        LANES+=($!)
+    done
+    set +m
+    trap 'end_lanes; exit 130' INT TERM
+    for lane in "${LANES[@]}"; do
+        wait "$lane" || failed=1
+    done
+    trap - INT TERM
+    return "$failed"
+}
+
+end_lanes() {
+    local lane
+    for lane in "${LANES[@]}"; do
+        kill -TERM -- "-$lane" 2>/dev/null || true
+    done
+    wait
+}
+
+# print_times: the steps as a table in Markdown.
+print_times() {
+    printf '| Step | begins at | seconds | seconds of CPU | tests |\n|---|---|---|---|---|\n'
+    sort -n "$STEPS" | awk -F'\t' '{ printf "| %s | %d | %d | %d | %s |\n", $5, $1, $2, $3, $4 ? $4 : "" }'
+}
