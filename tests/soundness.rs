@@ -178,7 +178,7 @@ fn a_working_state_has_its_own_deadline_setting() {
 
 #[test]
 fn previews_name_the_way_without_junctions() {
-    use Event::{NeverReady, ReplicasChanged, SpecRenewed, TemplateChanged};
+    use Event::{FirstRollout, ReplicasChanged, SpecRenewed, TemplateChanged};
     use Phase::{Creating, Degraded, HumanIntervention, Pending, Ready, Scaling, Stopped, Updating};
     let cases: [(Phase, &[Event], &[Phase]); 9] = [
         (Ready, &[TemplateChanged], &[Ready, Updating, Ready]),
@@ -186,9 +186,9 @@ fn previews_name_the_way_without_junctions() {
         (Ready, &[ReplicasChanged, TemplateChanged], &[Ready, Updating, Ready]),
         (Stopped, &[ReplicasChanged], &[Stopped, Scaling, Ready]),
         (Degraded, &[TemplateChanged], &[Degraded, Updating, Ready]),
-        (Pending, &[NeverReady], &[Creating, Ready]),
+        (Pending, &[FirstRollout], &[Creating, Ready]),
         (HumanIntervention, &[SpecRenewed, TemplateChanged], &[HumanIntervention, Updating, Ready]),
-        (HumanIntervention, &[SpecRenewed, TemplateChanged, NeverReady], &[HumanIntervention, Creating, Ready]),
+        (HumanIntervention, &[SpecRenewed, TemplateChanged, FirstRollout], &[HumanIntervention, Creating, Ready]),
         (HumanIntervention, &[ReplicasChanged], &[HumanIntervention]),
     ];
     for (from, facts, path) in cases {

@@ -13,6 +13,7 @@ pub mod apply;
 pub mod carrier;
 pub mod cel;
 pub mod children;
+pub mod claims;
 mod conditions;
 pub mod database;
 mod decide;

@@ -4,6 +4,7 @@ use super::carrier::Fields;
 use super::children::{ChildVisitor, Lookup};
 use super::reading::Source;
 use super::reason::Reason;
+use super::status::Declared;
 use super::{Kind, Known};
 use crate::machine::diagram::ChangeRow;
 use crate::machine::prove::Provable;
@@ -34,8 +35,12 @@ pub trait Served: Kind + Provable {
     const READINGS: &'static [Source<Self::Object>] = &[];
     /// States that nobody wished for, although no question is open yet: entering one is told as a warning.
     const TROUBLED: &'static [Self::Phase];
-    /// Conditions that no other kind has, and what each means where it holds: a change of one is an Event, and a metric tells it.
-    const CONDITIONS: &'static [(&'static str, &'static str)] = &[];
+    /// The condition that says whether it serves.
+    const AVAILABLE: Declared;
+    /// Conditions that no other kind has: a change of one is an Event, and a metric tells it.
+    const CONDITIONS: &'static [Declared] = &[];
+    /// Reasons of conditions that this kind never gives, although others do.
+    const UNUSED: &'static [&'static str] = &[];
     /// Why an object of this kind may stop and ask, in the order in which the docs print it.
     const REASONS: &'static [Reason];
 

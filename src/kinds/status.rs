@@ -1,6 +1,6 @@
 //! The status that every kind shares: the operator's claim, its memory, and its words for people.
 
-pub use super::conditions::{CONDITIONS, Claim, conditions, of_types, turned};
+pub use super::conditions::{Because, CONDITIONS, Claim, Declared, conditions, of_types, turned};
 use super::intervention::{Intervention, SUBJECTS, Subject};
 pub use super::remembered::{Applied, Move, SpecAt};
 use crate::machine::{Machine, Word, schema};

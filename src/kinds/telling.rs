@@ -1,18 +1,17 @@
 //! The status' words: for people, and the same for programs.
 
 use super::Served;
-use super::annotations::{ANSWER, PAUSED, PROTECTED, REFRESH, is_set};
+use super::annotations::{ANSWER, PAUSED};
+use super::claims::claims;
 use super::intervention::Intervention;
 use super::look::{Compared, Conflict, Look};
-use super::order::{ChildKind, Fate, Order};
+use super::order::ChildKind;
 use super::reason::{Reason, Verb};
 use super::status::{Claim, Status, WaitingFor, conditions};
-use crate::machine::{Machine, Role, Word};
+use crate::machine::{Machine, Role};
 use kube::{Resource, ResourceExt};
 use std::collections::BTreeSet;
 
-/// The condition that says whether it serves.
-pub const AVAILABLE: &str = "Available";
 /// The longest message.
 const MESSAGE: usize = 120;
 
@@ -22,8 +21,8 @@ pub trait Tells: Compared + Served {
     fn told(look: &Look<'_, Self>, phase: Self::Phase) -> Told;
     /// Does it serve, and how that is said: a word, and a sentence.
     fn serving(look: &Look<'_, Self>) -> (bool, &'static str, &'static str);
-    /// Is everything ready in `phase`?
-    fn is_ready(phase: Self::Phase) -> bool;
+    /// Why everything is ready in `phase`; nothing where it is not.
+    fn ready(phase: Self::Phase) -> Option<&'static str>;
     /// Conditions that no other kind has: [`Served::CONDITIONS`].
     fn more(_look: &Look<'_, Self>, _status: &Status<Self::Spec>) -> Vec<Claim> {
         Vec::new()
@@ -58,14 +57,13 @@ pub fn report<K: Tells>(status: &mut Status<K::Spec>, look: &Look<'_, K>, phase:
     };
     status.message = Some(fitting(&message));
     status.waiting_for = waiting_for;
-    let mut claims = claims(status, look, phase, &message);
-    claims.extend(K::more(look, status));
+    let claims = claims(status, look, phase, &message);
     let generation = look.seen.object.meta().generation.unwrap_or_default();
     status.conditions = conditions(&status.conditions, claims, generation, look.seen.now);
 }
 
 /// Is `phase` the one that a pause leads to?
-fn is_paused<K: Machine>(phase: K::Phase) -> bool {
+pub fn is_paused<K: Machine>(phase: K::Phase) -> bool {
     K::step(K::START, &BTreeSet::from([K::PAUSE])).next() == phase
 }
 
@@ -77,12 +75,6 @@ pub fn person(what: &str) -> WaitingFor {
 /// What is wrong with another object, to be told behind something else. A pod's name says what it is.
 pub fn behind(kind: &str, name: &str, what: &str) -> String {
     if kind == "Pod" { format!("; {name}: {what}") } else { format!("; {kind} {name}: {what}") }
-}
-
-/// Is a child missing, or somebody else's?
-fn lacks<K: Compared>(look: &Look<'_, K>) -> bool {
-    let makes = |order: &Order| matches!(order, Order::Apply { uid: None, .. } | Order::Create { .. });
-    look.missing.iter().any(makes) || look.conflicts().next().is_some()
 }
 
 /// A message that fits. A command that is cut off, or that names no namespace, helps nobody: the condition has it whole.
@@ -146,74 +138,7 @@ pub fn typed<K: Served>(so: &str, object: &K::Object, verb: &str, rest: &str) ->
 }
 
 /// A command about the object, as it is typed.
-fn command<K: Served>(object: &K::Object, verb: &str, rest: &str) -> String {
+pub fn command<K: Served>(object: &K::Object, verb: &str, rest: &str) -> String {
     let (short, name, namespace) = (K::SHORT, object.name_any(), object.namespace().unwrap_or_default());
     format!("kubectl {verb} {short}/{name} -n {namespace} {rest}").trim_end().to_owned()
-}
-
-fn claims<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::Phase, message: &str) -> Vec<Claim> {
-    let paused = is_paused::<K>(phase);
-    let rolled_back = K::role(phase) == Role::Rests && !paused && status.refused.is_some();
-    let reason = &status.reason.clone().filter(|_| !rolled_back).unwrap_or_else(|| phase.text());
-    let claim = |name, holds, reason: &str, message: &str| Claim { name, holds, reason: reason.to_owned(), message: message.to_owned() };
-    // Who is paused is ready where nothing is left to be done.
-    let ready = K::is_ready(phase) || paused && look.settled && look.wanted.is_ok() && !look.refused();
-    let working = matches!(K::role(phase), Role::Works { .. });
-    let (serves, available, how) = K::serving(look);
-    let stalled = K::role(phase) == Role::Asks;
-    let (current, why) = up_to_date(status, look, phase);
-    let protected = is_set(&look.seen.object, PROTECTED);
-    let annotated = |set: bool| if set { "Annotated" } else { "NotAnnotated" };
-    vec![
-        claim("Ready", ready, reason, message),
-        claim(AVAILABLE, serves, available, how),
-        claim("Reconciling", working, reason, if working { message } else { "nothing is under way" }),
-        claim("Stalled", stalled, reason, &status.intervention.as_ref().map_or("no question is open".to_owned(), Intervention::summary)),
-        claim("UpToDate", current == "UpToDate", current, &why),
-        claim("Paused", paused, annotated(is_set(&look.seen.object, PAUSED)), &pause(look, paused)),
-        claim("Protected", protected, annotated(protected), &format!("the annotation {PROTECTED} decides")),
-    ]
-}
-
-fn pause<K: Tells>(look: &Look<'_, K>, paused: bool) -> String {
-    let waits = !paused && is_set(&look.seen.object, PAUSED) && look.seen.object.meta().deletion_timestamp.is_none();
-    let when = if waits { "counts once what nobody may be left in the middle of has ended" } else { "decides" };
-    format!("the annotation {PAUSED} {when}")
-}
-
-fn up_to_date<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::Phase) -> (&'static str, String) {
-    let renderer = look.seen.settings.renderer;
-    let held = !look.changes.is_empty() || look.waits();
-    let (reason, why) = if look.wanted.is_err() {
-        ("SpecInvalid", "the spec is not valid, so nothing was made of it")
-    } else if status.applied.is_none() {
-        ("NothingOrdered", "nothing was ordered yet")
-    } else if let Some(refusal) = &look.seen.refusal {
-        match refusal.fate {
-            Fate::Refused | Fate::Taken => ("Refused", "the API server refuses what was ordered"),
-            Fate::Undone => ("Undone", "what was ordered was accepted, and something changes it back"),
-        }
-    } else if status.refused.is_some() {
-        ("RolledBack", "the spec asks for what was rolled back; it is tried again once it asks for something else")
-    } else if K::role(phase) == Role::Asks && held {
-        ("Held", "the spec is held until the open question is closed")
-    } else if is_paused::<K>(phase) && held {
-        ("Held", "the spec is held until the object is resumed")
-    } else if (K::role(phase) == Role::Asks || is_paused::<K>(phase)) && lacks(look) {
-        ("NotMade", "not every child is there that the spec asks for, and is this object's")
-    } else if look.waits() {
-        ("NotOrdered", "what the spec asks of an image is ordered once that has told what it can do")
-    } else if look.older_rendering().is_some() {
-        let refresh = command::<K>(&look.seen.object, "annotate", &format!("{REFRESH}={renderer} --overwrite"));
-        let stand =
-            "this operator would render the pods otherwise; they stand until a change of the spec makes them anew, or until you type";
-        return ("NewerRendering", format!("{stand}: {refresh}"));
-    } else if !status.yielded.is_empty() {
-        ("Yielded", "fields that are named in status.yielded are left to another writer")
-    } else if let Some(why) = K::newer_default(look, status) {
-        return ("OlderThanDefault", why);
-    } else {
-        ("UpToDate", "what was ordered is what the spec asks for")
-    };
-    (reason, why.to_owned())
 }

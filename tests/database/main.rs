@@ -2,6 +2,8 @@
 
 mod changes;
 mod children;
+#[path = "../support/conditions.rs"]
+mod conditions;
 mod definition;
 #[path = "../support/dice.rs"]
 #[allow(dead_code)]

@@ -1,6 +1,7 @@
 //! What Memcached means, unit by unit: children, drift, older renderings, questions, judgements.
 
 mod answers;
+mod conditions;
 mod judgements;
 mod pod_rules;
 #[path = "../support/mod.rs"]

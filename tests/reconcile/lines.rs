@@ -89,7 +89,7 @@ async fn each_stored_move_is_one_line_and_so_is_the_end() {
     assert!(first["timestamp"].as_str().is_some_and(|time| time.ends_with('Z')), "{first}");
     let begun = json!({
         "message": "moved", "kind": "Memcached", "namespace": "shop", "name": "cache", "uid": "u-1",
-        "from": "Pending", "to": "Creating", "cause": "NeverReady", "generation": 1, "text": "creating 3 pods",
+        "from": "Pending", "to": "Creating", "cause": "FirstRollout", "generation": 1, "text": "creating 3 pods",
     });
     assert_eq!(promised_part(first), begun);
     let ended = json!({

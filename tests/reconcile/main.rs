@@ -92,7 +92,7 @@ async fn the_intent_is_recorded_over_the_version_that_was_seen_and_then_performe
     );
     assert_eq!(
         (&event.body["reason"], &event.body["action"], &event.body["type"]),
-        (&json!("NeverReady"), &json!("Creating"), &json!("Normal"))
+        (&json!("FirstRollout"), &json!("Creating"), &json!("Normal"))
     );
     assert_eq!(event.body["note"], "Pending -> Creating: creating 3 pods");
 }

@@ -12,7 +12,7 @@ use pointsman::kinds::order::Order;
 use pointsman::kinds::reading::{ReadKind, Reading, Source};
 use pointsman::kinds::reason::Reason;
 use pointsman::kinds::rendered::{MANAGED_BY, Rendered};
-use pointsman::kinds::status::{Kept, NoMore, Status};
+use pointsman::kinds::status::{Declared, Kept, NoMore, Status};
 use pointsman::kinds::{Kind, Known, Observation, Served, Violation, finalizer, memcached};
 use pointsman::machine::diagram::ChangeRow;
 use pointsman::machine::prove::{Law, Provable};
@@ -214,6 +214,7 @@ impl Served for Vault {
     const READINGS: &'static [Source<VaultObject>] =
         &[Source::named(ReadKind::Secret, |object| vec![app(object)]).written(), Source::all(ReadKind::StorageClass)];
     const TROUBLED: &'static [Phase] = &[];
+    const AVAILABLE: Declared = memcached::Memcached::AVAILABLE;
     const REASONS: &'static [Reason] = &[];
 
     fn definition() -> CustomResourceDefinition {

@@ -54,7 +54,7 @@ fn nothing_is_applied_before_the_image_has_said_what_it_is() {
     // Readers are led on meanwhile: that is no part of the plan.
     let asks = |effects: &[Effect]| effects == [Effect::StartJob] || effects == [Effect::LeadReaders];
     never(|arrow| arrow.next == Phase::Probing && !asks(&arrow.effects));
-    let new = BTreeSet::from([Event::Unprobed, Event::NeverReady, Event::ImageChanged, Event::ChildrenDrifted, Event::PrimaryLost]);
+    let new = BTreeSet::from([Event::Unprobed, Event::FirstRollout, Event::ImageChanged, Event::ChildrenDrifted, Event::PrimaryLost]);
     assert_eq!(Database::step(Phase::Pending, &new).next(), Phase::Probing);
     assert!(Database::step(Phase::Probing, &new).cause().is_none(), "it waits for its Job");
 }
@@ -132,10 +132,10 @@ fn the_children_are_what_was_ordered_before_a_pod_restarts_for_it() {
 
 #[test]
 fn previews_name_the_way_of_a_probed_edit() {
-    use Event::{ExtensionsAdded, ImageChanged, NeverReady, PodsOutdated, ReplicasChanged, StorageGrown, SwitchoverWanted, Unprobed};
+    use Event::{ExtensionsAdded, FirstRollout, ImageChanged, PodsOutdated, ReplicasChanged, StorageGrown, SwitchoverWanted, Unprobed};
     use Phase::{ExpandingStorage, HumanIntervention, Initializing, Pending, Probing, Provisioning, Ready, Restarting, Scaling};
     let cases: [(Phase, &[Event], &[Phase]); 9] = [
-        (Pending, &[NeverReady, Unprobed], &[Probing, Provisioning, Ready]),
+        (Pending, &[FirstRollout, Unprobed], &[Probing, Provisioning, Ready]),
         (Ready, &[ImageChanged], &[Ready, Restarting, Ready]),
         (Ready, &[ImageChanged, Unprobed], &[Ready, Probing, Restarting, Ready]),
         (Ready, &[StorageGrown], &[Ready, ExpandingStorage, Ready]),

@@ -3,6 +3,7 @@
 
 pub mod apply;
 pub mod components;
+pub mod conditions;
 pub mod dice;
 pub mod people;
 pub mod rule;

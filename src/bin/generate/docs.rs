@@ -3,7 +3,9 @@
 use pointsman::config::settings_table;
 use pointsman::kinds::Served;
 use pointsman::kinds::annotations::ANSWER;
+use pointsman::kinds::claims::declared;
 use pointsman::kinds::reason::{Reason, Risk, Verb};
+use pointsman::kinds::status::{Because, Declared};
 use pointsman::machine::{Machine, Role, Word, diagram, work};
 use pointsman::packages::manifests::PRINTED;
 
@@ -70,10 +72,14 @@ pub fn states<K: Served>() -> String {
         "`-> State` enters it, `[..]` is what is ordered, `held` waits for a later state, empty means nothing here.".to_owned(),
         diagram::table::<K>(),
     ];
+    page.extend([
+        "## Conditions".to_owned(),
+        "A condition gives no other reasons than these. *the state* and *the question* stand for their names.".to_owned(),
+        condition_rows::<K>(),
+    ]);
     if !K::CONDITIONS.is_empty() {
-        page.push("## Conditions of its own".to_owned());
-        page.push("Beside `Ready`, `Available`, `Reconciling`, `Stalled`, `UpToDate`, `Paused` and `Protected`. Each change is an Event; `pointsman_condition` tells it.".to_owned());
-        page.push(condition_rows::<K>());
+        let own: Vec<String> = K::CONDITIONS.iter().map(|declared| format!("`{}`", declared.name)).collect();
+        page.push(format!("Each change of {} is an Event; `pointsman_condition` tells it.", own.join(", ")));
     }
     page.extend([
         "## Questions".to_owned(),
@@ -132,8 +138,17 @@ fn rows<W: Word>(title: &str) -> String {
 }
 
 fn condition_rows<K: Served>() -> String {
-    let rows: Vec<String> = K::CONDITIONS.iter().map(|(name, meaning)| format!("| `{name}` | {meaning} |")).collect();
-    format!("| condition | true of the object |\n|---|---|\n{}", rows.join("\n"))
+    let because = |because| match because {
+        Because::Word(word) => format!("`{word}`"),
+        Because::State => "*the state*".to_owned(),
+        Because::Question => "*the question*".to_owned(),
+    };
+    let reasons = |declared: &Declared, holds| declared.reasons::<K>(holds).map(because).collect::<Vec<_>>().join(", ");
+    let row = |declared: &Declared| {
+        format!("| `{}` | {} | {} | {} |", declared.name, declared.meaning, reasons(declared, true), reasons(declared, false))
+    };
+    let rows: Vec<String> = declared::<K>().iter().map(row).collect();
+    format!("| condition | true of the object | reasons where it is | reasons where it is not |\n|---|---|---|---|\n{}", rows.join("\n"))
 }
 
 fn answer(verb: Verb) -> String {

@@ -6,7 +6,7 @@ use super::lifecycle::words::{Event, Phase};
 use super::object::{convert, fields, v1, v1alpha1};
 use super::plan::Plan;
 use super::scene::siblings::{self, Children};
-use super::status::say;
+use super::status::{backups, say};
 use super::{Database, change, children};
 use crate::kinds::carrier::Fields;
 use crate::kinds::children::{ChildVisitor, Lookup};
@@ -14,6 +14,7 @@ use crate::kinds::pod_template::Strings;
 use crate::kinds::reading::{ReadKind, Source};
 use crate::kinds::reason::Reason;
 use crate::kinds::served;
+use crate::kinds::status::Declared;
 use crate::kinds::{Known, Served};
 use crate::machine::diagram::ChangeRow;
 use jiff::SignedDuration;
@@ -55,8 +56,9 @@ impl Served for Database {
         Source::all(ReadKind::StorageClass),
     ];
     const TROUBLED: &'static [Phase] = &[Phase::Degraded, Phase::Unavailable];
-    const CONDITIONS: &'static [(&'static str, &'static str)] =
-        &[(say::BACKUPS, "backups are made when they are to be: not two in a row are missing; or none are made on a schedule")];
+    const AVAILABLE: Declared = say::AVAILABLE;
+    const CONDITIONS: &'static [Declared] = &[backups::DECLARED];
+    const UNUSED: &'static [&'static str] = &["AllStopped"];
     const REASONS: &'static [Reason] = &[
         Reason::SpecInvalid,
         Reason::ChildConflict,
@@ -89,7 +91,7 @@ impl Served for Database {
     }
 
     fn first_time() -> Event {
-        Event::NeverReady
+        Event::FirstRollout
     }
 
     fn success(_: &Plan) -> Option<Event> {

@@ -36,7 +36,7 @@ fn holds(event: Event, look: &Look<'_, Memcached>, question: Option<&Interventio
         Event::YieldAnswered => answered(Verb::Yield),
         Event::RetryAnswered => answered(Verb::Retry),
         Event::ObstacleGone => question.is_some_and(|question| look.obstacle_gone(question.reason)),
-        Event::NeverReady => seen.object.status().is_none_or(|status| status.last_good.is_none()),
+        Event::FirstRollout => seen.object.status().is_none_or(|status| status.last_good.is_none()),
         Event::SpecRefused => look.refused(),
         Event::NothingRefused => !look.refused(),
         Event::TemplateChanged | Event::ReplicasChanged => look.changes.contains(&event),

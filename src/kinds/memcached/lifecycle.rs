@@ -71,7 +71,7 @@ impl State<Memcached> for Phase {
 
 fn pending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
-        Event::NeverReady => go(Phase::Creating, effects),
+        Event::FirstRollout => go(Phase::Creating, effects),
         Event::AllStopped => Transition(Phase::Stopped),
         Event::ChildrenReady => Transition(Phase::Ready),
         Event::ChildrenDrifted | Event::PodsLost => go(Phase::Degraded, effects),

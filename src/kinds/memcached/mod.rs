@@ -31,7 +31,7 @@ use super::pod_template::Strings;
 use super::pods::is_ours;
 use super::reason::Reason;
 use super::served;
-use super::status::Status;
+use super::status::{Declared, Status};
 use super::{Kind, Known, Observation, Served, Violation};
 use crate::machine::Step;
 use crate::machine::diagram::ChangeRow;
@@ -133,6 +133,8 @@ impl Served for Memcached {
         (Phase::RollingBack, SignedDuration::from_mins(10)),
     ];
     const TROUBLED: &'static [Phase] = &[Phase::Degraded];
+    const AVAILABLE: Declared = say::AVAILABLE;
+    const UNUSED: &'static [&'static str] = &["NotOrdered", "OlderThanDefault"];
     const REASONS: &'static [Reason] = &[
         Reason::SpecInvalid,
         Reason::ChildConflict,
@@ -154,7 +156,7 @@ impl Served for Memcached {
     }
 
     fn first_time() -> Event {
-        Event::NeverReady
+        Event::FirstRollout
     }
 
     fn success(plan: &Plan) -> Option<Event> {

@@ -5,7 +5,7 @@ use super::words::{Effect, Event, Phase};
 use crate::machine::Step;
 use crate::machine::prove::{Law, Provable};
 use Event::{
-    AdoptAnswered, AllStopped, ChildConflict, ChildrenDrifted, ChildrenReady, DeadlinePassed, DeletionRequested, DriftFought, NeverReady,
+    AdoptAnswered, AllStopped, ChildConflict, ChildrenDrifted, ChildrenReady, DeadlinePassed, DeletionRequested, DriftFought, FirstRollout,
     NothingRefused, ObstacleGone, PauseRequested, PodsLost, PodsPending, ReplicasChanged, Resumed, RetryAnswered, RollbackAnswered,
     SpecInvalid, SpecRefused, SpecRenewed, TemplateChanged, YieldAnswered,
 };
@@ -20,7 +20,7 @@ impl Provable for Memcached {
         Law::AtMostOne(&[RollbackAnswered, AdoptAnswered, YieldAnswered, RetryAnswered]),
         Law::Excludes(SETTLED, &[ChildrenDrifted, TemplateChanged, ReplicasChanged, ChildConflict]),
         Law::Needs(DriftFought, &[ChildrenDrifted]),
-        Law::Excludes(&[NeverReady], &[PodsLost, SpecRefused]),
+        Law::Excludes(&[FirstRollout], &[PodsLost, SpecRefused]),
         // What is rolled back to was ready before; what cannot be read is nothing that was rolled back.
         Law::Excludes(&[SpecRefused], &[PodsPending, SpecInvalid]),
     ];
@@ -51,7 +51,7 @@ impl Provable for Memcached {
             DriftFought => !applied && !asked,
             SpecRenewed => !asked && !closed,
             RollbackAnswered | AdoptAnswered | YieldAnswered | RetryAnswered | ObstacleGone => !closed,
-            NeverReady => step.next() != Phase::Ready,
+            FirstRollout => step.next() != Phase::Ready,
             DeletionRequested | PauseRequested | Resumed | SpecInvalid | ChildConflict | SpecRefused | NothingRefused | AllStopped
             | ChildrenReady | PodsLost | PodsPending => true,
         }

@@ -3,13 +3,22 @@
 use super::counts::counts;
 use super::words::Phase;
 use super::{Memcached, trouble, v1};
+use crate::kinds::claims::{self, CHILDREN_READY};
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::pods::counted;
 use crate::kinds::questions::drift;
-use crate::kinds::status::WaitingFor;
+use crate::kinds::status::{Because, Declared, WaitingFor};
 use crate::kinds::telling::{Tells, Told, behind, person, typed};
 use kube::ResourceExt;
+
+/// The condition that says whether it serves.
+pub const AVAILABLE: Declared = Declared {
+    name: claims::AVAILABLE,
+    meaning: "at least one pod serves",
+    holds: &[Because::Word("PodsServe")],
+    fails: &[Because::Word("NoPodServes")],
+};
 
 impl Tells for Memcached {
     fn told(look: &Look<'_, Self>, phase: Phase) -> Told {
@@ -23,8 +32,21 @@ impl Tells for Memcached {
         }
     }
 
-    fn is_ready(phase: Phase) -> bool {
-        matches!(phase, Phase::Ready | Phase::Stopped)
+    fn ready(phase: Phase) -> Option<&'static str> {
+        match phase {
+            Phase::Ready => Some(CHILDREN_READY),
+            Phase::Stopped => Some("AllStopped"),
+            Phase::Pending
+            | Phase::Creating
+            | Phase::Scaling
+            | Phase::Updating
+            | Phase::Degraded
+            | Phase::RollingBack
+            | Phase::RolledBack
+            | Phase::Paused
+            | Phase::HumanIntervention
+            | Phase::Deleting => None,
+        }
     }
 }
 

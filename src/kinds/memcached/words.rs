@@ -58,7 +58,7 @@ words! {
         /// What the open question is about is no longer so.
         ObstacleGone,
         /// The pods of this object were never all ready.
-        NeverReady,
+        FirstRollout,
         /// The spec asks for the very pod template that was rolled back.
         SpecRefused,
         /// The spec asks for nothing that was rolled back.

@@ -91,6 +91,8 @@ impl Life {
         let broken: Vec<_> = Database::LAWS.iter().filter(|law| !law.holds(&|fact| facts.contains(&fact))).collect();
         assert!(broken.is_empty(), "{broken:?} after {:?}: {facts:?}", self.path);
         let decision = decide(seen);
+        let wrong = crate::conditions::wrong::<Database>(&decision.status.conditions);
+        assert!(wrong.is_empty(), "after {:?}: {wrong:#?}", self.path);
         let is_told = before.as_ref() != Some(&decision.status);
         let writes = usize::from(is_told) + decision.orders.len();
         let made = self.death.allows(writes);

@@ -187,8 +187,8 @@ fn a_pause_waits_until_somebody_takes_writes() {
     let mut life = without_an_heir();
     annotated(&mut life, PAUSED, Some("true"));
     life.look();
-    assert_eq!(life.condition("Paused"), ("False".to_owned(), "Annotated".to_owned()));
-    assert!(life.status()["conditions"].to_string().contains("pointsman.dev/paused counts once"), "{}", life.status());
+    assert_eq!(life.condition("Paused"), ("False".to_owned(), "Deferred".to_owned()));
+    assert!(life.status()["conditions"].to_string().contains("not paused yet: the operator first ends"), "{}", life.status());
     assert_eq!(life.after().last(), path(&[Phase::Paused]).last());
     assert_ne!(life.status()["primary"], Value::Null, "nobody takes writes");
 }

@@ -1,7 +1,7 @@
 //! What must hold at every look of a run.
 
 use super::{RULE, Run, STATUS, View};
-use crate::support::{rule, schema, truth};
+use crate::support::{conditions, rule, schema, truth};
 use pointsman::kinds::annotations::answer;
 use pointsman::kinds::memcached::{Memcached, Phase};
 use pointsman::kinds::{Decision, Kind, Observation};
@@ -19,6 +19,7 @@ impl Run {
             wrong.push(format!("facts that cannot be true together: {facts:?}"));
         }
         wrong.extend(truth::denied(object, status, &view.deployment));
+        wrong.extend(conditions::wrong::<Memcached>(&status.conditions));
         wrong.extend(truth::without_address(object, status, &view.service, &view.budget));
         if seen.object.status.as_ref() != Some(status) {
             if !rule::allows(&RULE, before.as_deref(), status.state.as_deref().unwrap_or_default()) {

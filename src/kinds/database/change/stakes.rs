@@ -1,7 +1,6 @@
 //! What is said of a change before it is made: what it does to those who are connected and to what is kept, and what follows
 //! from it on its way.
 
-use crate::kinds::Known;
 use crate::kinds::conditions::of_types;
 use crate::kinds::database::Database;
 use crate::kinds::database::change;
@@ -17,7 +16,7 @@ use crate::kinds::database::scene::learning::{self, MAJOR, spelled};
 use crate::kinds::database::scene::siblings::remembered;
 use crate::kinds::pods::counted;
 use crate::kinds::prose::listed;
-use crate::kinds::telling::AVAILABLE;
+use crate::kinds::{Known, Served as _};
 use kube::ResourceExt;
 use std::collections::BTreeSet;
 
@@ -51,7 +50,7 @@ pub fn left(object: &Object, known: &Known<Database>) -> Option<Event> {
     if !change::is_alike(applied, good) {
         return Some(Event::PodsOutdated);
     }
-    if of_types(&[(AVAILABLE, "")], &status.conditions).any(|(_, serves)| !serves) {
+    if of_types(&[Database::AVAILABLE], &status.conditions).any(|(_, serves)| !serves) {
         return Some(Event::PrimaryLost);
     }
     (status.ready_replicas.unwrap_or_default() < applied.replicas).then_some(Event::ReplicaLost)

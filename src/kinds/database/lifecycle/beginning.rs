@@ -1,14 +1,16 @@
 //! From nothing to a primary with a database in it.
 
 use super::{Effect, Effects, Event, Handled, Outcome, Phase, Super, Transition, act, go};
-use Effect::{ApplyChildren, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob};
+use Effect::{ApplyChildren, EndJobs, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob};
 
 pub(super) fn pending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::NeverRestored => go(Phase::Restoring, &[StartJob], effects),
-        Event::NeverReady => go(Phase::Provisioning, &[HoldFinalizer, ApplyChildren], effects),
+        Event::FirstRollout => go(Phase::Provisioning, &[HoldFinalizer, ApplyChildren], effects),
         Event::AllReady => Transition(Phase::Ready),
         Event::ChildrenDrifted | Event::ReplicaLost => go(Phase::Degraded, &[ApplyChildren], effects),
+        // Wherever it goes on from here, there is time for it.
+        Event::JobHeldUp => Handled,
         _ => Super,
     }
 }
@@ -60,6 +62,7 @@ pub(super) fn occupied(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::DeadlinePassed => Transition(Phase::HumanIntervention),
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted => act(&[ApplyChildren], effects),
+        Event::JobHeldUp => act(&[EndJobs], effects),
         _ => Super,
     }
 }

@@ -6,8 +6,8 @@ use crate::machine::Step;
 use crate::machine::prove::{Law, Provable};
 use Event::{
     AdoptAnswered, AllReady, AuxiliariesDrifted, ChildConflict, ChildrenDrifted, ChildrenGone, ChildrenLeft, CredentialsLost,
-    DeadlinePassed, DeleteWanted, DeletionRequested, DowngradeFound, DriftFought, ExtensionsAdded, ImageChanged, JobDone, JobFailed,
-    JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized, NeverReady, NeverRestored, NothingRefused,
+    DeadlinePassed, DeleteWanted, DeletionRequested, DowngradeFound, DriftFought, ExtensionsAdded, FirstRollout, ImageChanged, JobDone,
+    JobFailed, JobHeldUp, JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized, NeverRestored, NothingRefused,
     ObstacleGone, ParametersChanged, PauseRequested, PodsOutdated, PrimaryLost, PrimaryReady, PrimaryVolumeLost, Protected, ReadersMisled,
     ReplicaDiverged, ReplicaLost, ReplicasChanged, ResetAllowed, ResetPasswordsAnswered, Resumed, RetainWanted, RetryAnswered,
     RollbackAnswered, SkipSnapshotAnswered, SnapshotWanted, SpecInvalid, SpecRefused, SpecRenewed, StorageExpanded, StorageFixed,
@@ -54,13 +54,13 @@ impl Provable for Database {
         Law::Excludes(&[AllReady], UNDONE),
         Law::Excludes(&[AllReady], &[ChildConflict, CredentialsLost]),
         // What has served is never restored into.
-        Law::Needs(NeverRestored, &[NeverReady]),
+        Law::Needs(NeverRestored, &[FirstRollout]),
         Law::Needs(StorageFixed, &[StorageGrown]),
         Law::Needs(DriftFought, &[ChildrenDrifted]),
         Law::Excludes(&[PrimaryLost], &[NeverRestored, NeverInitialized, ExtensionsAdded]),
         Law::Excludes(&[CredentialsLost], &[ResetAllowed]),
         // The first pod is the primary until something has served.
-        Law::Excludes(&[NeverReady], &[SwitchoverWanted, SpecRefused]),
+        Law::Excludes(&[FirstRollout], &[SwitchoverWanted, SpecRefused]),
         // What is rolled back to was probed, ran and had its extensions; what cannot be read is nothing that was rolled back.
         Law::Excludes(&[SpecRefused], &[Unprobed, MajorFound, DowngradeFound, ExtensionsAdded, SpecInvalid]),
     ];
@@ -103,6 +103,7 @@ impl Provable for Database {
             DriftFought => !ordered(Effect::ApplyChildren) && !asked,
             ReadersMisled => !ordered(Effect::LeadReaders),
             AuxiliariesDrifted => !ordered(Effect::ApplyAuxiliaries),
+            JobHeldUp => !ordered(Effect::EndJobs),
             ResetAllowed => !ordered(Effect::ResetPasswords),
             SwitchoverWanted => !ordered(Effect::SwitchPrimary),
             PodsOutdated => !ordered(Effect::RestartNextPod),
@@ -120,7 +121,7 @@ impl Provable for Database {
             StorageGrown => step.cause() != Some(StorageExpanded),
             NeverRestored => !did(Phase::Restoring),
             NeverInitialized | ExtensionsAdded => !did(Phase::Initializing),
-            NeverReady => step.next() != Phase::Ready,
+            FirstRollout => step.next() != Phase::Ready,
             // A Job, a volume and a pod change by themselves, and a person at will.
             DeletionRequested | NamespaceEnding | Protected | RetainWanted | SnapshotWanted | DeleteWanted | ChildrenGone
             | PauseRequested | Resumed | SpecInvalid | ChildConflict | CredentialsLost | PrimaryVolumeLost | ReplicaDiverged

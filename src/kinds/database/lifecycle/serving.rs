@@ -2,13 +2,15 @@
 
 use super::{Effect, Effects, Event, Handled, Outcome, Phase, Super, Transition, act, go};
 use Effect::{
-    ApplyAuxiliaries, ApplyChildren, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob, SwitchPrimary,
+    ApplyAuxiliaries, ApplyChildren, EndJobs, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob,
+    SwitchPrimary,
 };
 
 pub(super) fn ready(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted | Event::ReplicaLost => go(Phase::Degraded, &[ApplyChildren], effects),
+        Event::JobHeldUp => act(&[EndJobs], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }
@@ -64,6 +66,7 @@ pub(super) fn working(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::DeadlinePassed => Transition(Phase::HumanIntervention),
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted => act(&[ApplyChildren], effects),
+        Event::JobHeldUp => act(&[EndJobs], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }
@@ -100,6 +103,7 @@ pub(super) fn returning(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::NeverInitialized => go(Phase::Initializing, &[StartJob], effects),
         Event::TemplateChanged => go(Phase::RollingBack, &[ApplyChildren], effects),
         Event::ReadersMisled => act(&[LeadReaders], effects),
+        Event::JobHeldUp => act(&[EndJobs], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }

@@ -1,7 +1,8 @@
 //! What is said of a Database, phase by phase.
 
-use super::{trouble, volumes};
+use super::{backups, trouble};
 use crate::kinds::children::Slot;
+use crate::kinds::claims::{self, CHILDREN_READY};
 use crate::kinds::database::Database;
 use crate::kinds::database::children::names;
 use crate::kinds::database::lifecycle::words::Phase;
@@ -12,17 +13,24 @@ use crate::kinds::database::plan::version;
 use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::undone::{was_never_initialized, was_never_restored};
 use crate::kinds::database::scene::work::{self, Progress};
-use crate::kinds::database::scene::{closing, learning, standing};
+use crate::kinds::database::scene::{closing, learning};
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::pods::counted;
 use crate::kinds::prose::listed;
 use crate::kinds::questions::drift;
-use crate::kinds::status::{Claim, WaitingFor};
+use crate::kinds::status::{Because, Claim, Declared, WaitingFor};
 use crate::kinds::telling::{Tells, Told, behind, person, typed};
-use jiff::SignedDuration;
 use kube::ResourceExt;
 use std::collections::BTreeSet;
+
+/// The condition that says whether it serves.
+pub const AVAILABLE: Declared = Declared {
+    name: claims::AVAILABLE,
+    meaning: "the primary takes connections, and the database is made",
+    holds: &[Because::Word("PrimaryServes")],
+    fails: &[Because::Word("NotMade"), Because::Word("ReadersAlone"), Because::Word("NobodyServes")],
+};
 
 impl Tells for Database {
     fn told(look: &Look<'_, Self>, phase: Phase) -> Told {
@@ -42,13 +50,12 @@ impl Tells for Database {
         }
     }
 
-    fn is_ready(phase: Phase) -> bool {
-        phase == Phase::Ready
+    fn ready(phase: Phase) -> Option<&'static str> {
+        (phase == Phase::Ready).then_some(CHILDREN_READY)
     }
 
     fn more(look: &Look<'_, Self>, status: &DatabaseStatus) -> Vec<Claim> {
-        let (holds, reason, message) = backups(look, status);
-        vec![Claim { name: BACKUPS, holds, reason: reason.to_owned(), message }]
+        vec![backups::claim(look, status)]
     }
 
     /// Of the same image another tag, of the same major version and a later minor one.
@@ -67,45 +74,6 @@ impl Tells for Database {
         })
     }
 }
-
-/// The condition about backups.
-pub const BACKUPS: &str = "BackupsHealthy";
-
-/// Are backups made when they are to be? Two in a row that are missing are too many.
-fn backups(look: &Look<'_, Database>, status: &DatabaseStatus) -> (bool, &'static str, String) {
-    let Some(backup) = look.target.as_ref().map(|target| &target.backup) else {
-        return (true, "NothingOrdered", "nothing was ordered yet".to_owned());
-    };
-    let claim = look.children.backups.ours();
-    if let Some((claim, class)) = claim.and_then(|claim| Some((claim, volumes::missing_class(look, claim)?))) {
-        let remedy = "create it; or pause this object, delete the claim, which holds nothing, change the class, and resume";
-        let words = format!("{} has no volume, and no StorageClass is called {class}: no dump can be kept; {remedy}", claim.name_any());
-        return (false, "NoStorageClass", words);
-    }
-    if let Some(claim) = claim.filter(|claim| claim.metadata.deletion_timestamp.is_some() && !standing::is_going(&Scene::of(look))) {
-        let goes = "is being deleted and goes, with its dumps, once no pod mounts it: no dump is made until then; copy them now";
-        return (false, "ClaimGoes", format!("{} {goes}", claim.name_any()));
-    }
-    if let Some(claim) = claim.filter(|claim| volumes::is_never_bound(look, claim)) {
-        return (false, "NoVolume", format!("{} has got no volume: no dump can be kept until it has", claim.name_any()));
-    }
-    let Some(schedule) = backup.schedule.as_ref().filter(|_| !backup.suspend) else {
-        return (true, "NoSchedule", "no backup is made on a schedule".to_owned());
-    };
-    let times = status.more.backup.as_ref();
-    let last = times.and_then(|times| times.last_success.as_ref()).map(|time| time.0);
-    let stands = times.and_then(|times| times.since.as_ref()).map(|time| time.0);
-    let since = last.max(stands).unwrap_or(look.seen.now);
-    let missed = schedule.next(since).and_then(|first| schedule.next(first)).is_some_and(|second| look.seen.now > second + LATE);
-    match (missed, last) {
-        (false, _) => (true, "OnSchedule", "backups are made when they are to be".to_owned()),
-        (true, Some(last)) => (false, "Missed", format!("two backups in a row are missing; the last good one was made at {last}")),
-        (true, None) => (false, "Missed", "two backups in a row are missing; there is no good one".to_owned()),
-    }
-}
-
-/// How long a backup that has begun in time may take until it counts as missing.
-const LATE: SignedDuration = SignedDuration::from_hours(1);
 
 fn message(look: &Look<'_, Database>, phase: Phase) -> String {
     let scene = Scene::of(look);

@@ -59,7 +59,7 @@ pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
         Reason::NodeLost => silent(&scene).into_iter().collect(),
         Reason::StorageNotExpandable => small(&scene),
         Reason::RemovalStuck => left(look),
-        Reason::Protected => vec![quote("Database", &owner, "the annotation pointsman.dev/protected says \"true\"")],
+        Reason::Protected => vec![quote("Database", &owner, "it carries pointsman.dev/protected=true")],
         Reason::SpecInvalid
         | Reason::ChildConflict
         | Reason::ProvisioningStuck

@@ -1,0 +1,50 @@
+//! What ends a Job whose own container has ended, where a container of somebody else would keep its pod for ever.
+
+use crate::kinds::apply::{removal, removal_with};
+use crate::kinds::database::children::COMPONENT;
+use crate::kinds::database::children::names::Work;
+use crate::kinds::database::scene::Scene;
+use crate::kinds::database::scene::said::{self, End};
+use crate::kinds::database::scene::work::is_waited_for;
+use crate::kinds::order::{Cascade, Order};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::ResourceExt;
+
+/// Of work that was done and is written down, the Job with its pod, so that none is made anew; of an attempt that failed, the pod
+/// alone, so that the Job's controller counts it, and tries again or gives up.
+pub fn orders(scene: &Scene<'_>) -> Vec<Order> {
+    let children = &scene.look.children;
+    let jobs = children.every_job().chain(children.made.iter().map(AsRef::as_ref));
+    jobs.filter(|job| job.metadata.deletion_timestamp.is_none()).flat_map(|job| ended(scene, job)).collect()
+}
+
+fn ended(scene: &Scene<'_>, job: &Job) -> Vec<Order> {
+    let pods = &scene.look.children.job_pods;
+    let is_over = || said::is_complete(job) || said::failure(job).is_some();
+    match said::end(pods, job) {
+        Some(end) if !is_written_down(scene, job, &end) => Vec::new(),
+        Some(End { well: true, .. }) if is_over() => Vec::new(),
+        Some(End { well: true, .. }) => removal_with(job, Cascade::Foreground).into_iter().collect(),
+        Some(End { well: false, .. }) | None => said::held_up(pods, job).filter_map(|pod| removal(pod.as_ref())).collect(),
+    }
+}
+
+/// Does the status say what came of it, or the question that was asked about it?
+fn is_written_down(scene: &Scene<'_>, job: &Job, end: &End) -> bool {
+    let component = job.labels().get(COMPONENT).map(String::as_str).unwrap_or_default();
+    let Some(work) = Work::ALL.into_iter().find(|work| work.name() == component) else {
+        let times = scene.more.backup.as_ref();
+        let told = times.and_then(|times| if end.well { times.last_success.as_ref() } else { times.last_failure.as_ref() });
+        return told.zip(end.time.as_ref()).is_some_and(|(Time(told), Time(ended))| told >= ended);
+    };
+    let more = scene.more;
+    let answered = match work {
+        Work::Init => more.initialized.is_some(),
+        Work::Restore => more.restored.is_some(),
+        Work::Snapshot => more.snapshot.is_some(),
+        Work::Generation => more.settings.as_ref().is_some_and(|settings| settings.read),
+        Work::Probe => true,
+    };
+    !is_waited_for(scene.phase(), work) && (answered || !end.well)
+}
