@@ -25,6 +25,8 @@ start_daemon() {
             ((descriptor <= 2)) || eval "exec $descriptor>&-"
         done
         cd "$RUN" || exit
+        # There is more memory than time to collect it in.
+        export GOGC=400
         exec setsid "$@"
     ) </dev/null >"$LOGS/$name.log" 2>&1 &
     echo "$! $(start_time_of $!)" >"$PIDS/$name"
