@@ -27,7 +27,7 @@ start_daemon() {
         cd "$RUN" || exit
         # There is more memory than time to collect it in.
         export GOGC=400
-        exec setsid "$@"
+        exec setsid "$BED_HOME/first" "$@"
     ) </dev/null >"$LOGS/$name.log" 2>&1 &
     echo "$! $(start_time_of $!)" >"$PIDS/$name"
 }
