@@ -8,7 +8,6 @@ mod foresight;
 mod life;
 mod losses;
 mod mended;
-mod meshes;
 mod moments;
 
 use cluster::Trouble;

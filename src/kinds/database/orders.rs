@@ -1,7 +1,6 @@
 //! What each effect asks of the cluster.
 
 pub mod ending;
-pub mod held_up;
 pub mod needed;
 mod reload;
 pub mod tombstone;
@@ -48,7 +47,6 @@ pub fn of(effect: Effect, seen: &Observation<Database>) -> Vec<Order> {
         Effect::SwitchPrimary => target().map(|target| moves(&scene, target)).unwrap_or_default(),
         Effect::RestartNextPod => renewal(&scene),
         Effect::DeleteWaitingPods => tried_afresh(&scene),
-        Effect::EndJobs => held_up::orders(&scene),
         Effect::DeleteWorkloads => ending::workloads(&scene),
         Effect::DeleteVolumes => ending::volumes(&scene),
         Effect::ReleaseFinalizer => finalizer::release::<Database>(&seen.object).into_iter().collect(),
@@ -90,7 +88,7 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
     orders
 }
 
-/// The Job of a restore that has not ended: in its own pods it may go on, or be tried anew, whatever came of it.
+/// The Job of a restore that has not ended.
 fn given_up<'a>(scene: &Scene<'a>) -> Option<&'a Job> {
     let restore = scene.look.children.job(Work::Restore)?.slot.ours()?;
     (!said::is_complete(restore) && said::failure(restore).is_none()).then_some(restore)
@@ -120,9 +118,7 @@ fn started(task: Task<'_>) -> Option<Order> {
 fn tried_afresh(scene: &Scene<'_>) -> Vec<Order> {
     let waiting = scene.members.pods().filter(|(_, pod)| trouble(pod).is_some());
     let waiting = waiting.filter_map(|(ordinal, pod)| spared(scene, ordinal, pod));
-    let children = &scene.look.children;
-    let has_failed = |job: &&Job| said::end(&children.job_pods, job).is_some_and(|end| !end.well);
-    let failed = children.every_job().filter(has_failed).filter_map(removal);
+    let failed = scene.look.children.every_job().filter(|job| said::failure(job).is_some()).filter_map(removal);
     waiting.chain(failed).collect()
 }
 

@@ -1,7 +1,7 @@
 //! From nothing to a primary with a database in it.
 
 use super::{Effect, Effects, Event, Handled, Outcome, Phase, Super, Transition, act, go};
-use Effect::{ApplyChildren, EndJobs, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob};
+use Effect::{ApplyChildren, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob};
 
 pub(super) fn pending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
@@ -9,8 +9,6 @@ pub(super) fn pending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::FirstRollout => go(Phase::Provisioning, &[HoldFinalizer, ApplyChildren], effects),
         Event::AllReady => Transition(Phase::Ready),
         Event::ChildrenDrifted | Event::ReplicaLost => go(Phase::Degraded, &[ApplyChildren], effects),
-        // Wherever it goes on from here, there is time for it.
-        Event::JobHeldUp => Handled,
         _ => Super,
     }
 }
@@ -62,7 +60,6 @@ pub(super) fn occupied(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::DeadlinePassed => Transition(Phase::HumanIntervention),
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted => act(&[ApplyChildren], effects),
-        Event::JobHeldUp => act(&[EndJobs], effects),
         _ => Super,
     }
 }

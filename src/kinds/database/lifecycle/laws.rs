@@ -6,8 +6,8 @@ use crate::machine::Step;
 use crate::machine::prove::{Law, Provable};
 use Event::{
     AdoptAnswered, AllReady, AuxiliariesDrifted, ChildConflict, ChildrenDrifted, ChildrenGone, ChildrenLeft, CredentialsLost,
-    DeadlinePassed, DeleteWanted, DeletionRequested, DowngradeFound, DriftFought, ExtensionsAdded, FirstRollout, ImageChanged, JobDone,
-    JobFailed, JobHeldUp, JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized, NeverRestored, NothingRefused,
+    DeadlinePassed, DeleteWanted, DeletionRequested, DowngradeFound, DriftFought, ExtensionsAdded, ImageChanged, JobDone, JobFailed,
+    JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized, FirstRollout, NeverRestored, NothingRefused,
     ObstacleGone, ParametersChanged, PauseRequested, PodsOutdated, PrimaryLost, PrimaryReady, PrimaryVolumeLost, Protected, ReadersMisled,
     ReplicaDiverged, ReplicaLost, ReplicasChanged, ResetAllowed, ResetPasswordsAnswered, Resumed, RetainWanted, RetryAnswered,
     RollbackAnswered, SkipSnapshotAnswered, SnapshotWanted, SpecInvalid, SpecRefused, SpecRenewed, StorageExpanded, StorageFixed,
@@ -103,7 +103,6 @@ impl Provable for Database {
             DriftFought => !ordered(Effect::ApplyChildren) && !asked,
             ReadersMisled => !ordered(Effect::LeadReaders),
             AuxiliariesDrifted => !ordered(Effect::ApplyAuxiliaries),
-            JobHeldUp => !ordered(Effect::EndJobs),
             ResetAllowed => !ordered(Effect::ResetPasswords),
             SwitchoverWanted => !ordered(Effect::SwitchPrimary),
             PodsOutdated => !ordered(Effect::RestartNextPod),

@@ -89,20 +89,19 @@ impl Machine for Database {
     }
 
     fn is_upkeep(event: Event) -> bool {
-        matches!(event, Event::AuxiliariesDrifted | Event::ReadersMisled | Event::JobHeldUp)
+        matches!(event, Event::AuxiliariesDrifted | Event::ReadersMisled)
     }
 
     fn licences(effect: Effect) -> &'static [Event] {
         use Event::{
-            ChildrenGone, ChildrenLeft, DeleteWanted, DeletionRequested, JobHeldUp, KeepVolumesAnswered, NamespaceEnding, PodsOutdated,
-            ResetAllowed, RetainWanted, RetryAnswered, SkipSnapshotAnswered, SwitchoverWanted,
+            ChildrenGone, ChildrenLeft, DeleteWanted, DeletionRequested, KeepVolumesAnswered, NamespaceEnding, PodsOutdated, ResetAllowed,
+            RetainWanted, RetryAnswered, SkipSnapshotAnswered, SwitchoverWanted,
         };
         match effect {
             Effect::ResetPasswords => &[ResetAllowed],
             Effect::SwitchPrimary => &[SwitchoverWanted],
             Effect::RestartNextPod => &[PodsOutdated],
             Effect::DeleteWaitingPods => &[RetryAnswered],
-            Effect::EndJobs => &[JobHeldUp],
             Effect::DeleteWorkloads => &[RetainWanted, DeleteWanted, SkipSnapshotAnswered, KeepVolumesAnswered, ChildrenLeft],
             Effect::DeleteVolumes => &[DeleteWanted, SkipSnapshotAnswered, ChildrenLeft],
             Effect::ReleaseFinalizer => &[DeletionRequested, NamespaceEnding, ChildrenGone],

@@ -2,15 +2,13 @@
 
 use super::{Effect, Effects, Event, Handled, Outcome, Phase, Super, Transition, act, go};
 use Effect::{
-    ApplyAuxiliaries, ApplyChildren, EndJobs, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob,
-    SwitchPrimary,
+    ApplyAuxiliaries, ApplyChildren, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob, SwitchPrimary,
 };
 
 pub(super) fn ready(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted | Event::ReplicaLost => go(Phase::Degraded, &[ApplyChildren], effects),
-        Event::JobHeldUp => act(&[EndJobs], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }
@@ -66,7 +64,6 @@ pub(super) fn working(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::DeadlinePassed => Transition(Phase::HumanIntervention),
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted => act(&[ApplyChildren], effects),
-        Event::JobHeldUp => act(&[EndJobs], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }
@@ -103,7 +100,6 @@ pub(super) fn returning(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::NeverInitialized => go(Phase::Initializing, &[StartJob], effects),
         Event::TemplateChanged => go(Phase::RollingBack, &[ApplyChildren], effects),
         Event::ReadersMisled => act(&[LeadReaders], effects),
-        Event::JobHeldUp => act(&[EndJobs], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }

@@ -1,7 +1,7 @@
 //! The Job of a phase: what it is to do, and how far it is.
 
 use super::ground::{granted, waits_for_a_user};
-use super::said::{self, End};
+use super::said;
 use super::siblings::{self, Children, OneJob};
 use crate::kinds::database::Database;
 use crate::kinds::database::children::jobs::{self, Attempt};
@@ -52,11 +52,6 @@ const WORK: [(Phase, Work); 4] = [
     (Phase::SnapshottingBeforeDelete, Work::Snapshot),
 ];
 
-/// Is this work what `phase` waits for?
-pub fn is_waited_for(phase: Phase, work: Work) -> bool {
-    WORK.contains(&(phase, work))
-}
-
 /// The plan that the Job of `phase` is about: an image is asked about what is wanted, all else is about what serves.
 pub fn plan<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<&'a Plan> {
     if phase == Phase::Probing { look.wanted.as_ref().ok() } else { look.target.as_ref() }
@@ -91,13 +86,11 @@ fn placed_well<'a>(look: &Look<'_, Database>, plan: &'a Plan) -> Cow<'a, Plan> {
 
 /// When the Job of this work ended well.
 pub fn completed_at(look: &Look<'_, Database>, work: Work) -> Option<Time> {
-    let job = look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours())?;
-    said::end(&look.children.job_pods, job).filter(|end| end.well)?.time
+    said::completion(look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours())?)
 }
 
 fn is_old(job: &Job, look: &Look<'_, Database>) -> bool {
-    let ended = said::end(&look.children.job_pods, job).and_then(|end| end.time);
-    ended.is_some_and(|time| !said::is_fresh(&time, look.seen.now))
+    said::completion(job).or_else(|| said::failed_at(job)).is_some_and(|time| !said::is_fresh(&time, look.seen.now))
 }
 
 /// The Job that waits until every server has read the settings of a mark.
@@ -148,10 +141,12 @@ fn progress<'a>(children: &'a Children, work: Work, rendered: &Rendered) -> Prog
     if !jobs::is_asked_so(job, rendered) {
         return Progress::Another(job);
     }
-    match said::end(&children.job_pods, job) {
-        Some(End { well: true, words: Some(line), .. }) => Progress::Done(line),
-        Some(End { well: false, words, .. }) => Progress::Failed(words.unwrap_or_default()),
+    if said::is_complete(job) {
         // Its pod may be told of later than the Job itself.
-        Some(End { well: true, words: None, .. }) | None => Progress::Running,
+        return said::last_line(&children.job_pods, job, true).map_or(Progress::Running, Progress::Done);
+    }
+    match said::failure(job) {
+        Some(why) => Progress::Failed(said::last_line(&children.job_pods, job, false).unwrap_or(why)),
+        None => Progress::Running,
     }
 }

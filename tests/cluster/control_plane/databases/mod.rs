@@ -11,7 +11,6 @@ mod edits;
 mod endings;
 mod invalid;
 mod lives;
-mod meshes;
 mod migrate;
 mod plans;
 mod questions;

@@ -5,7 +5,6 @@ pub mod kills;
 mod lives;
 mod load;
 mod losses;
-mod meshes;
 pub mod moves;
 pub mod releases;
 mod secrets;
