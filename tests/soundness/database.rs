@@ -132,7 +132,7 @@ fn the_children_are_what_was_ordered_before_a_pod_restarts_for_it() {
 
 #[test]
 fn previews_name_the_way_of_a_probed_edit() {
-    use Event::{ExtensionsAdded, ImageChanged, FirstRollout, PodsOutdated, ReplicasChanged, StorageGrown, SwitchoverWanted, Unprobed};
+    use Event::{ExtensionsAdded, FirstRollout, ImageChanged, PodsOutdated, ReplicasChanged, StorageGrown, SwitchoverWanted, Unprobed};
     use Phase::{ExpandingStorage, HumanIntervention, Initializing, Pending, Probing, Provisioning, Ready, Restarting, Scaling};
     let cases: [(Phase, &[Event], &[Phase]); 9] = [
         (Pending, &[FirstRollout, Unprobed], &[Probing, Provisioning, Ready]),

@@ -6,9 +6,9 @@ use crate::machine::Step;
 use crate::machine::prove::{Law, Provable};
 use Event::{
     AdoptAnswered, AllReady, AuxiliariesDrifted, ChildConflict, ChildrenDrifted, ChildrenGone, ChildrenLeft, CredentialsLost,
-    DeadlinePassed, DeleteWanted, DeletionRequested, DowngradeFound, DriftFought, ExtensionsAdded, ImageChanged, JobDone, JobFailed,
-    JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized, FirstRollout, NeverRestored, NothingRefused,
-    ObstacleGone, ParametersChanged, PauseRequested, PodsOutdated, PrimaryLost, PrimaryReady, PrimaryVolumeLost, Protected, ReadersMisled,
+    DeadlinePassed, DeleteWanted, DeletionRequested, DowngradeFound, DriftFought, ExtensionsAdded, FirstRollout, ImageChanged, JobDone,
+    JobFailed, JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized, NeverRestored, NothingRefused, ObstacleGone,
+    ParametersChanged, PauseRequested, PodsOutdated, PrimaryLost, PrimaryReady, PrimaryVolumeLost, Protected, ReadersMisled,
     ReplicaDiverged, ReplicaLost, ReplicasChanged, ResetAllowed, ResetPasswordsAnswered, Resumed, RetainWanted, RetryAnswered,
     RollbackAnswered, SkipSnapshotAnswered, SnapshotWanted, SpecInvalid, SpecRefused, SpecRenewed, StorageExpanded, StorageFixed,
     StorageGrown, SwitchoverWanted, TemplateChanged, Unprobed, YieldAnswered,
