@@ -2,6 +2,7 @@
 //! where its controller shortens status.storedVersions although it has failed.
 
 use super::migrate::{Run, stored_from_now_on, stored_versions};
+use crate::harness::api::minor;
 use crate::harness::{DEFINITION, Space, alone, audit, etcd, eventually, kubectl, kubectl_with};
 use serde_json::{Value, json};
 
@@ -15,9 +16,7 @@ const CONTROLLER: &str = "system:serviceaccount:kube-system:storage-version-migr
 
 /// Returns true from the version on in which every API server serves `StorageVersionMigration`, unless told otherwise.
 pub fn migrates_by_itself() -> bool {
-    let version: Value = serde_json::from_str(&kubectl(&["get", "--raw", "/version"]).ok()).unwrap();
-    let number = |key: &str| version[key].as_str().unwrap().trim_end_matches('+').parse::<u32>().unwrap();
-    (number("major"), number("minor")) >= (1, 37)
+    minor() >= 37
 }
 
 /// What the cluster was asked for, where it is still there.

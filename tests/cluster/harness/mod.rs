@@ -1,6 +1,6 @@
 //! What every cluster test is written with: kubectl, a namespace of its own, the audit log, the operator.
 
-mod api;
+pub mod api;
 pub mod audit;
 pub mod carrier;
 pub mod certificates;
