@@ -72,15 +72,7 @@ pub fn states<K: Served>() -> String {
         "`-> State` enters it, `[..]` is what is ordered, `held` waits for a later state, empty means nothing here.".to_owned(),
         diagram::table::<K>(),
     ];
-    page.extend([
-        "## Conditions".to_owned(),
-        "A condition gives no other reasons than these. *the state* and *the question* stand for their names.".to_owned(),
-        condition_rows::<K>(),
-    ]);
-    if !K::CONDITIONS.is_empty() {
-        let own: Vec<String> = K::CONDITIONS.iter().map(|declared| format!("`{}`", declared.name)).collect();
-        page.push(format!("Each change of {} is an Event; `pointsman_condition` tells it.", own.join(", ")));
-    }
+    page.extend(conditions::<K>());
     page.extend([
         "## Questions".to_owned(),
         format!(
@@ -90,6 +82,19 @@ pub fn states<K: Served>() -> String {
     ]);
     page.extend(K::REASONS.iter().map(|reason| question(*reason)));
     page.join("\n\n") + "\n"
+}
+
+fn conditions<K: Served>() -> Vec<String> {
+    let mut page = vec![
+        "## Conditions".to_owned(),
+        "A condition gives no other reasons than these. *the state* and *the question* stand for their names.".to_owned(),
+        condition_rows::<K>(),
+    ];
+    if !K::CONDITIONS.is_empty() {
+        let own: Vec<String> = K::CONDITIONS.iter().map(|declared| format!("`{}`", declared.name)).collect();
+        page.push(format!("Each change of {} is an Event; `pointsman_condition` tells it.", own.join(", ")));
+    }
+    page
 }
 
 /// Each picture, with its name above it where there are more than one.
