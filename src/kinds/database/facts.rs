@@ -4,7 +4,7 @@ use super::Database;
 use super::children::names::Work;
 use super::lifecycle::words::{Event, Phase};
 use super::orders::ending::{self, Fate};
-use super::orders::{held_up, upkeep};
+use super::orders::{finished_jobs, upkeep};
 use super::scene::Scene;
 use super::scene::closing;
 use super::scene::readers::is_misleading;
@@ -88,7 +88,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::PrimaryLost, |scene| !scene.members.primary_is_ready()),
     (Event::ReadersMisled, |scene| is_misleading(scene)),
     (Event::ChildrenDrifted, |scene| !scene.look.missing.is_empty()),
-    (Event::JobHeldUp, |scene| !held_up::orders(scene).is_empty()),
+    (Event::SidecarRunning, |scene| !finished_jobs::orders(scene).is_empty()),
     (Event::PodsOutdated, |scene| scene.members.outdated().next().is_some() || scene.unread().is_some()),
     (Event::JobMissing, |scene| job(scene) == Some(Event::JobMissing)),
     (Event::ReplicaLost, |scene| scene.members.primary_is_ready() && !scene.look.settled),

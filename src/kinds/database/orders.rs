@@ -1,7 +1,7 @@
 //! What each effect asks of the cluster.
 
 pub mod ending;
-pub mod held_up;
+pub mod finished_jobs;
 pub mod needed;
 mod reload;
 pub mod tombstone;
@@ -48,7 +48,7 @@ pub fn of(effect: Effect, seen: &Observation<Database>) -> Vec<Order> {
         Effect::SwitchPrimary => target().map(|target| moves(&scene, target)).unwrap_or_default(),
         Effect::RestartNextPod => renewal(&scene),
         Effect::DeleteWaitingPods => tried_afresh(&scene),
-        Effect::EndJobs => held_up::orders(&scene),
+        Effect::EndJobs => finished_jobs::orders(&scene),
         Effect::DeleteWorkloads => ending::workloads(&scene),
         Effect::DeleteVolumes => ending::volumes(&scene),
         Effect::ReleaseFinalizer => finalizer::release::<Database>(&seen.object).into_iter().collect(),
@@ -90,7 +90,7 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
     orders
 }
 
-/// The Job of a restore that has not ended: in its own pods it may go on, or be tried anew, whatever came of it.
+/// The Job of a restore that its controller has not ended: it may run a pod still, or make another one.
 fn given_up<'a>(scene: &Scene<'a>) -> Option<&'a Job> {
     let restore = scene.look.children.job(Work::Restore)?.slot.ours()?;
     (!said::is_complete(restore) && said::failure(restore).is_none()).then_some(restore)

@@ -15,11 +15,11 @@ use super::object::more::{BackupTimes, Binding, LastWord, More, Reloaded, Taken}
 use super::orders::ending;
 use super::plan::Plan;
 use super::scene::Scene;
+use super::scene::learning;
 use super::scene::outcome::{self, Outcome};
 use super::scene::recorded::record;
-use super::scene::work::{self, Progress};
-use super::scene::learning;
 use super::scene::said::{self, End};
+use super::scene::work::{self, Progress};
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::passage::Remembered;

@@ -9,8 +9,8 @@ pub(super) fn pending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::FirstRollout => go(Phase::Provisioning, &[HoldFinalizer, ApplyChildren], effects),
         Event::AllReady => Transition(Phase::Ready),
         Event::ChildrenDrifted | Event::ReplicaLost => go(Phase::Degraded, &[ApplyChildren], effects),
-        // Wherever it goes on from here, there is time for it.
-        Event::JobHeldUp => Handled,
+        // The state that follows does it.
+        Event::SidecarRunning => Handled,
         _ => Super,
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn occupied(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::DeadlinePassed => Transition(Phase::HumanIntervention),
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted => act(&[ApplyChildren], effects),
-        Event::JobHeldUp => act(&[EndJobs], effects),
+        Event::SidecarRunning => act(&[EndJobs], effects),
         _ => Super,
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn snapshotting(event: Event, effects: &mut Effects) -> Outcome<Phase
         Event::ResetAllowed => act(&[ResetPasswords], effects),
         Event::SwitchoverWanted => act(&[SwitchPrimary], effects),
         Event::JobMissing => act(&[StartJob], effects),
-        Event::JobHeldUp => act(&[EndJobs], effects),
+        Event::SidecarRunning => act(&[EndJobs], effects),
         _ => Super,
     }
 }
@@ -32,7 +32,7 @@ pub(super) fn blocked(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::SkipSnapshotAnswered => go(Phase::Removing, &[DeleteWorkloads, DeleteVolumes], effects),
         Event::KeepVolumesAnswered => go(Phase::Retaining, &[DeleteWorkloads], effects),
         Event::RetryAnswered | Event::ResetPasswordsAnswered | Event::ObstacleGone => Transition(Phase::Deleting),
-        Event::JobHeldUp => act(&[EndJobs], effects),
+        Event::SidecarRunning => act(&[EndJobs], effects),
         _ => Super,
     }
 }

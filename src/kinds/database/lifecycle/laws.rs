@@ -7,11 +7,11 @@ use crate::machine::prove::{Law, Provable};
 use Event::{
     AdoptAnswered, AllReady, AuxiliariesDrifted, ChildConflict, ChildrenDrifted, ChildrenGone, ChildrenLeft, CredentialsLost,
     DeadlinePassed, DeleteWanted, DeletionRequested, DowngradeFound, DriftFought, ExtensionsAdded, FirstRollout, ImageChanged, JobDone,
-    JobFailed, JobHeldUp, JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized, NeverRestored, NothingRefused,
-    ObstacleGone, ParametersChanged, PauseRequested, PodsOutdated, PrimaryLost, PrimaryReady, PrimaryVolumeLost, Protected, ReadersMisled,
+    JobFailed, JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized, NeverRestored, NothingRefused, ObstacleGone,
+    ParametersChanged, PauseRequested, PodsOutdated, PrimaryLost, PrimaryReady, PrimaryVolumeLost, Protected, ReadersMisled,
     ReplicaDiverged, ReplicaLost, ReplicasChanged, ResetAllowed, ResetPasswordsAnswered, Resumed, RetainWanted, RetryAnswered,
-    RollbackAnswered, SkipSnapshotAnswered, SnapshotWanted, SpecInvalid, SpecRefused, SpecRenewed, StorageExpanded, StorageFixed,
-    StorageGrown, SwitchoverWanted, TemplateChanged, Unprobed, YieldAnswered,
+    RollbackAnswered, SidecarRunning, SkipSnapshotAnswered, SnapshotWanted, SpecInvalid, SpecRefused, SpecRenewed, StorageExpanded,
+    StorageFixed, StorageGrown, SwitchoverWanted, TemplateChanged, Unprobed, YieldAnswered,
 };
 
 /// What is still to do where not all is ready, although every pod may be.
@@ -103,7 +103,7 @@ impl Provable for Database {
             DriftFought => !ordered(Effect::ApplyChildren) && !asked,
             ReadersMisled => !ordered(Effect::LeadReaders),
             AuxiliariesDrifted => !ordered(Effect::ApplyAuxiliaries),
-            JobHeldUp => !ordered(Effect::EndJobs),
+            SidecarRunning => !ordered(Effect::EndJobs),
             ResetAllowed => !ordered(Effect::ResetPasswords),
             SwitchoverWanted => !ordered(Effect::SwitchPrimary),
             PodsOutdated => !ordered(Effect::RestartNextPod),

@@ -44,7 +44,7 @@ pub(super) fn asking(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         // What mends itself meanwhile is shown to readers.
         Event::ReadersMisled => act(&[Effect::LeadReaders], effects),
         // One backup that never ends would keep the next ones from being made.
-        Event::JobHeldUp => act(&[Effect::EndJobs], effects),
+        Event::SidecarRunning => act(&[Effect::EndJobs], effects),
         Event::SpecRenewed | Event::AdoptAnswered | Event::YieldAnswered | Event::ObstacleGone => Transition(Phase::Pending),
         _ => held(event),
     }

@@ -10,7 +10,7 @@ pub(super) fn ready(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted | Event::ReplicaLost => go(Phase::Degraded, &[ApplyChildren], effects),
-        Event::JobHeldUp => act(&[EndJobs], effects),
+        Event::SidecarRunning => act(&[EndJobs], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }
@@ -66,7 +66,7 @@ pub(super) fn working(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::DeadlinePassed => Transition(Phase::HumanIntervention),
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted => act(&[ApplyChildren], effects),
-        Event::JobHeldUp => act(&[EndJobs], effects),
+        Event::SidecarRunning => act(&[EndJobs], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }
@@ -103,7 +103,7 @@ pub(super) fn returning(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::NeverInitialized => go(Phase::Initializing, &[StartJob], effects),
         Event::TemplateChanged => go(Phase::RollingBack, &[ApplyChildren], effects),
         Event::ReadersMisled => act(&[LeadReaders], effects),
-        Event::JobHeldUp => act(&[EndJobs], effects),
+        Event::SidecarRunning => act(&[EndJobs], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }

@@ -153,8 +153,8 @@ words! {
         ReadersMisled,
         /// A child that was ordered and serves is missing or differs from the target.
         ChildrenDrifted,
-        /// A Job's own container has ended, what came of it is known, and a container of somebody else keeps the pod from ending.
-        JobHeldUp,
+        /// A Job's own container has ended and the status has its result, but a sidecar runs on in the pod.
+        SidecarRunning,
         /// A pod runs what was ordered before the last order, or has not read the settings that are reloaded.
         PodsOutdated,
         /// The Job of this state is not there.
@@ -191,7 +191,7 @@ words! {
         RestartNextPod,
         /// Remove the pods that wait on an error, so that they are tried afresh.
         DeleteWaitingPods,
-        /// End Jobs that a container of somebody else keeps from ending: what was done is not done again, what failed is tried again.
+        /// Remove Jobs that are done, and pods of attempts that failed, where a sidecar would keep them running.
         EndJobs,
         /// Remove every child but the volumes.
         DeleteWorkloads,

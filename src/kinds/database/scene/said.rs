@@ -1,7 +1,7 @@
 //! What a Job and its pods have said of how they ended.
 //!
-//! A Job's answer is its own container's. A service mesh may have put containers of its own into the pod: one that runs on for
-//! ever keeps the pod from ending, and one that ends badly makes the pod a failed one.
+//! A Job's result is its own container's. A service mesh may inject a sidecar into the pod: one that runs for ever keeps the pod
+//! from ending, and one that ends badly makes the pod fail.
 
 use crate::kinds::database::children::jobs::CONTAINER;
 use crate::kinds::pods::has_ended;
@@ -53,7 +53,7 @@ pub struct End {
     pub words: Option<String>,
 }
 
-/// What came of a Job; nothing while its own container runs, or is tried anew.
+/// What came of a Job; nothing while its own container runs, or another attempt follows.
 pub fn end(pods: &[Arc<Pod>], job: &Job) -> Option<End> {
     let words = |well| last_line(pods, job, well);
     let newest = |well| accompanied(pods, job).filter_map(|pod| own_end(pod, well)).max_by_key(|end| finished(end));
@@ -71,7 +71,7 @@ pub fn end(pods: &[Arc<Pod>], job: &Job) -> Option<End> {
     last.map(|end| End { well: false, time: finished(end), words: words(false) })
 }
 
-/// Pods of a Job in which a container of somebody else is.
+/// Pods of a Job with a sidecar.
 fn accompanied<'a>(pods: &'a [Arc<Pod>], job: &Job) -> impl Iterator<Item = &'a Arc<Pod>> {
     pods_of(pods, job).filter(|pod| statuses(pod).any(|status| status.name != CONTAINER))
 }
@@ -82,8 +82,8 @@ fn is_tried_anew(job: &Job) -> bool {
     failed < job.spec.as_ref().and_then(|spec| spec.backoff_limit).unwrap_or_default()
 }
 
-/// The pods of a Job whose own container has failed, and that somebody else's keeps from ending.
-pub fn held_up<'a>(pods: &'a [Arc<Pod>], job: &Job) -> impl Iterator<Item = &'a Arc<Pod>> {
+/// The pods of a Job whose own container has failed while a sidecar runs on.
+pub fn kept_running<'a>(pods: &'a [Arc<Pod>], job: &Job) -> impl Iterator<Item = &'a Arc<Pod>> {
     let runs = |status: &ContainerStatus| status.state.as_ref().is_none_or(|state| state.terminated.is_none());
     let stays = |pod: &Pod| pod.metadata.deletion_timestamp.is_none() && !has_ended(pod);
     accompanied(pods, job).filter(move |pod| stays(pod) && own_end(pod, false).is_some() && statuses(pod).any(runs))

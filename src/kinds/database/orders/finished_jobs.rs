@@ -1,4 +1,4 @@
-//! What ends a Job whose own container has ended, where a container of somebody else would keep its pod for ever.
+//! Ends Jobs whose own container has ended while a sidecar runs on in the pod.
 
 use crate::kinds::apply::{removal, removal_with};
 use crate::kinds::database::children::COMPONENT;
@@ -11,8 +11,8 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 
-/// Of work that was done and is written down, the Job with its pod, so that none is made anew; of an attempt that failed, the pod
-/// alone, so that the Job's controller counts it, and tries again or gives up.
+/// Where the work is done and the status says so, the Job is removed with its pod, so that no pod is made anew. Where an attempt
+/// failed, the pod alone is removed: the Job's controller counts it, and tries again or gives up.
 pub fn orders(scene: &Scene<'_>) -> Vec<Order> {
     let children = &scene.look.children;
     let jobs = children.every_job().chain(children.made.iter().map(AsRef::as_ref));
@@ -26,7 +26,7 @@ fn ended(scene: &Scene<'_>, job: &Job) -> Vec<Order> {
         Some(end) if !is_written_down(scene, job, &end) => Vec::new(),
         Some(End { well: true, .. }) if is_over() => Vec::new(),
         Some(End { well: true, .. }) => removal_with(job, Cascade::Foreground).into_iter().collect(),
-        Some(End { well: false, .. }) | None => said::held_up(pods, job).filter_map(|pod| removal(pod.as_ref())).collect(),
+        Some(End { well: false, .. }) | None => said::kept_running(pods, job).filter_map(|pod| removal(pod.as_ref())).collect(),
     }
 }
 
