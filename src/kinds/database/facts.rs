@@ -88,12 +88,12 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::PrimaryLost, |scene| !scene.members.primary_is_ready()),
     (Event::ReadersMisled, |scene| is_misleading(scene)),
     (Event::ChildrenDrifted, |scene| !scene.look.missing.is_empty()),
-    (Event::SidecarRunning, |scene| !finished_jobs::orders(scene).is_empty()),
     (Event::PodsOutdated, |scene| scene.members.outdated().next().is_some() || scene.unread().is_some()),
     (Event::JobMissing, |scene| job(scene) == Some(Event::JobMissing)),
     (Event::ReplicaLost, |scene| scene.members.primary_is_ready() && !scene.look.settled),
     (Event::ChildrenLeft, |scene| is_going(scene) && is_left(scene)),
     (Event::AuxiliariesDrifted, |scene| auxiliaries_drifted(scene)),
+    (Event::SidecarRunning, |scene| !finished_jobs::orders(scene).is_empty()),
 ];
 
 /// A new event does not compile until its fact is written.

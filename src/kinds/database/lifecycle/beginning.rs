@@ -9,8 +9,6 @@ pub(super) fn pending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::FirstRollout => go(Phase::Provisioning, &[HoldFinalizer, ApplyChildren], effects),
         Event::AllReady => Transition(Phase::Ready),
         Event::ChildrenDrifted | Event::ReplicaLost => go(Phase::Degraded, &[ApplyChildren], effects),
-        // The state that follows does it.
-        Event::SidecarRunning => Handled,
         _ => Super,
     }
 }
@@ -24,7 +22,7 @@ pub(super) fn provisioning(event: Event, effects: &mut Effects) -> Outcome<Phase
         Event::NeverRestored => go(Phase::Restoring, &[StartJob], effects),
         Event::ReplicasChanged => act(&[ApplyChildren], effects),
         Event::ChildrenDrifted => act(&[HoldFinalizer, ApplyChildren], effects),
-        Event::PodsOutdated => act(&[RestartNextPod], effects),
+        Event::PodsOutdated => act(&[RestartNextPod, EndJobs], effects),
         Event::ResetAllowed => act(&[ResetPasswords], effects),
         Event::PrimaryLost => Handled,
         _ => Super,
@@ -62,7 +60,6 @@ pub(super) fn occupied(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::DeadlinePassed => Transition(Phase::HumanIntervention),
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted => act(&[ApplyChildren], effects),
-        Event::SidecarRunning => act(&[EndJobs], effects),
         _ => Super,
     }
 }

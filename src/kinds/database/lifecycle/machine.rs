@@ -102,7 +102,7 @@ impl Machine for Database {
             Effect::SwitchPrimary => &[SwitchoverWanted],
             Effect::RestartNextPod => &[PodsOutdated],
             Effect::DeleteWaitingPods => &[RetryAnswered],
-            Effect::EndJobs => &[SidecarRunning],
+            Effect::EndJobs => &[PodsOutdated, SidecarRunning],
             Effect::DeleteWorkloads => &[RetainWanted, DeleteWanted, SkipSnapshotAnswered, KeepVolumesAnswered, ChildrenLeft],
             Effect::DeleteVolumes => &[DeleteWanted, SkipSnapshotAnswered, ChildrenLeft],
             Effect::ReleaseFinalizer => &[DeletionRequested, NamespaceEnding, ChildrenGone],

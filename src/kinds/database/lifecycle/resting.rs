@@ -19,12 +19,13 @@ pub(super) fn active(event: Event) -> Outcome<Phase> {
 }
 
 /// What the operator cannot put right by itself, wherever it is met.
-pub(super) fn tending(event: Event) -> Outcome<Phase> {
+pub(super) fn tending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::SpecInvalid | Event::ChildConflict | Event::DriftFought => Transition(Phase::HumanIntervention),
         Event::CredentialsLost | Event::PrimaryVolumeLost | Event::ReplicaDiverged => Transition(Phase::HumanIntervention),
         Event::DowngradeFound | Event::MajorFound => Transition(Phase::HumanIntervention),
         Event::AuxiliariesDrifted => Handled,
+        Event::SidecarRunning => act(&[Effect::EndJobs], effects),
         _ => Super,
     }
 }

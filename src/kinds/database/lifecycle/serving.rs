@@ -10,7 +10,6 @@ pub(super) fn ready(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted | Event::ReplicaLost => go(Phase::Degraded, &[ApplyChildren], effects),
-        Event::SidecarRunning => act(&[EndJobs], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }
@@ -27,7 +26,7 @@ pub(super) fn scaling(event: Event, effects: &mut Effects) -> Outcome<Phase> {
 pub(super) fn restarting(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::ReplicasChanged => act(&[ApplyChildren], effects),
-        Event::PodsOutdated => act(&[RestartNextPod], effects),
+        Event::PodsOutdated => act(&[RestartNextPod, EndJobs], effects),
         Event::ResetAllowed => act(&[ResetPasswords], effects),
         Event::PrimaryLost => Handled,
         _ => Super,
@@ -66,7 +65,6 @@ pub(super) fn working(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::DeadlinePassed => Transition(Phase::HumanIntervention),
         Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::ChildrenDrifted => act(&[ApplyChildren], effects),
-        Event::SidecarRunning => act(&[EndJobs], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }
@@ -80,7 +78,7 @@ pub(super) fn rolling_back(event: Event, effects: &mut Effects) -> Outcome<Phase
         Event::ReplicasChanged | Event::ChildrenDrifted => act(&[ApplyChildren], effects),
         Event::ResetAllowed => act(&[ResetPasswords], effects),
         Event::SwitchoverWanted => act(&[SwitchPrimary], effects),
-        Event::PodsOutdated => act(&[RestartNextPod], effects),
+        Event::PodsOutdated => act(&[RestartNextPod, EndJobs], effects),
         _ => Super,
     }
 }
@@ -103,7 +101,6 @@ pub(super) fn returning(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::NeverInitialized => go(Phase::Initializing, &[StartJob], effects),
         Event::TemplateChanged => go(Phase::RollingBack, &[ApplyChildren], effects),
         Event::ReadersMisled => act(&[LeadReaders], effects),
-        Event::SidecarRunning => act(&[EndJobs], effects),
         Event::AuxiliariesDrifted => act(&[HoldFinalizer, ApplyAuxiliaries], effects),
         _ => Super,
     }

@@ -153,8 +153,6 @@ words! {
         ReadersMisled,
         /// A child that was ordered and serves is missing or differs from the target.
         ChildrenDrifted,
-        /// A Job's own container has ended and the status has its result, but a sidecar runs on in the pod.
-        SidecarRunning,
         /// A pod runs what was ordered before the last order, or has not read the settings that are reloaded.
         PodsOutdated,
         /// The Job of this state is not there.
@@ -165,6 +163,8 @@ words! {
         ChildrenLeft,
         /// What serves nobody at once differs: the schedule of backups, the settings of a Service, the policy of deletion, the finalizer.
         AuxiliariesDrifted,
+        /// A Job's own container has ended and the status has its result, but a sidecar runs on in the pod.
+        SidecarRunning,
     }
 }
 
