@@ -12,7 +12,7 @@ use super::children::{configuration, names};
 use super::lifecycle::words::{Effect, Event, Phase};
 use super::object::kept::KeptSpec;
 use super::object::more::{BackupTimes, Binding, LastWord, More, Reloaded, Taken};
-use super::orders::ending;
+use super::orders::{ending, finished_jobs};
 use super::plan::Plan;
 use super::scene::Scene;
 use super::scene::learning;
@@ -73,6 +73,7 @@ impl Remembered for Database {
         let scene = Scene::of(look);
         let more = &mut status.more;
         more.system = record(&scene);
+        more.failed_attempt = finished_jobs::failed_attempt(&scene, more.failed_attempt.take());
         more.begun |= matches!(step.next(), Phase::Restoring | Phase::Initializing);
         match step.cause() {
             Some(Event::JobDone) => learn(more, look, step.from()),

@@ -125,6 +125,20 @@ fn an_attempt_that_fails_is_tried_again_as_often_as_without_a_mesh_and_then_aske
     assert_eq!(life.answer("retry"), path(&[Phase::Initializing, Phase::Provisioning, Phase::Ready]));
 }
 
+/// The pod is gone by then, and its words with it.
+#[test]
+fn a_time_that_is_over_between_two_attempts_is_told_with_the_words_of_the_last_one() {
+    let mut life = unborn(&json!({}));
+    life.cluster.says.insert("init.sh".to_owned(), (false, "FAILED: psql: error: no".to_owned()));
+    life.until(|life| life.cluster.done.contains(&"delete Pod db-init-x".to_owned()));
+    life.cluster.troubles.insert(Trouble::Quota);
+    life.cluster.now += jiff::SignedDuration::from_mins(11);
+    life.settle();
+    let status = life.status();
+    assert_eq!(status["reason"], "InitJobFailed", "{status}");
+    assert!(status["intervention"]["message"].as_str().is_some_and(|said| said.contains("psql: error: no")), "{status}");
+}
+
 #[test]
 fn a_last_dump_that_fails_is_asked_about_in_its_own_words() {
     let mut life = unborn(&json!({}));

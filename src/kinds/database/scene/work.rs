@@ -2,7 +2,7 @@
 
 use super::ground::{granted, waits_for_a_user};
 use super::said::{self, End};
-use super::siblings::{self, Children, OneJob};
+use super::siblings::{self, OneJob};
 use crate::kinds::database::Database;
 use crate::kinds::database::children::jobs::{self, Attempt};
 use crate::kinds::database::children::names::Work;
@@ -77,7 +77,7 @@ pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> 
     // Servers have served since: another one is taken in its place.
     let old = |job: &&Job| work == Work::Snapshot && job.metadata.deletion_timestamp.is_none() && is_old(job, look);
     let old = look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours()).filter(old);
-    let progress = old.map_or_else(|| progress(&look.children, work, &rendered), Progress::Another);
+    let progress = old.map_or_else(|| progress(look, work, &rendered), Progress::Another);
     Some(Task { work, rendered, progress })
 }
 
@@ -106,7 +106,7 @@ pub fn reading<'a>(look: &'a Look<'_, Database>, mark: i64) -> Option<Task<'a>> 
     let told = look.children.topology.ours().and_then(|map| Topology::of(map).ok())?;
     let attempt = Attempt { question: siblings::attempt(object), seconds: patience(look, Phase::Restarting), binds: false };
     let rendered = jobs::generation(object, plan, &told.peers, mark, &attempt);
-    let progress = progress(&look.children, Work::Generation, &rendered);
+    let progress = progress(look, Work::Generation, &rendered);
     Some(Task { work: Work::Generation, rendered, progress })
 }
 
@@ -140,7 +140,14 @@ fn rendered(object: &v1::Database, plan: &Plan, work: Work, attempt: &Attempt) -
     })
 }
 
-fn progress<'a>(children: &'a Children, work: Work, rendered: &Rendered) -> Progress<'a> {
+/// The last words of the attempt of a Job that failed last, where its pod is gone.
+pub fn failed_words<'a>(look: &'a Look<'_, Database>, job: &Job) -> Option<&'a String> {
+    let attempt = siblings::remembered(&look.seen.object).failed_attempt.as_ref()?;
+    (job.metadata.uid.as_ref() == Some(&attempt.job)).then_some(&attempt.words)
+}
+
+fn progress<'a>(look: &'a Look<'_, Database>, work: Work, rendered: &Rendered) -> Progress<'a> {
+    let children = &look.children;
     let Some(job) = children.job(work).and_then(|OneJob { slot, .. }| slot.ours()) else { return Progress::Missing };
     if job.metadata.deletion_timestamp.is_some() {
         return Progress::Running;
@@ -150,7 +157,10 @@ fn progress<'a>(children: &'a Children, work: Work, rendered: &Rendered) -> Prog
     }
     match said::end(&children.job_pods, job) {
         Some(End { well: true, words: Some(line), .. }) => Progress::Done(line),
-        Some(End { well: false, words, .. }) => Progress::Failed(words.unwrap_or_default()),
+        Some(End { well: false, words, .. }) => {
+            let said = said::last_line(&children.job_pods, job, false).or_else(|| failed_words(look, job).cloned());
+            Progress::Failed(said.or(words).unwrap_or_default())
+        }
         // Its pod may be told of later than the Job itself.
         Some(End { well: true, words: None, .. }) | None => Progress::Running,
     }

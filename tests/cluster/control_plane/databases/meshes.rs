@@ -106,6 +106,8 @@ fn what_fails_in_a_mesh_is_tried_again_and_asked_about() {
     let base = create(&space, "db", &json!({ "podTemplate": saying("init", "FAILED: psql: error: no") }));
     let question = asked(&base, "InitJobFailed");
     assert!(question["message"].as_str().unwrap_or_default().contains("psql: error: no"), "{question:#}");
-    assert_eq!(mesh.pods_of("init").len(), 3, "as many attempts as without a mesh");
-    eventually_or(SOON, || running(&space).is_empty(), || format!("{:?}", running(&space)));
+    let is_over = || mesh.pods_of("init").len() == 3 && running(&space).is_empty();
+    eventually_or(SOON, is_over, || {
+        format!("{} attempts, as many as without a mesh are 3: {:?}", mesh.pods_of("init").len(), running(&space))
+    });
 }
