@@ -70,6 +70,8 @@ pub enum Verb {
 /// How the storage is migrated.
 #[derive(Clone, Debug)]
 pub struct MigrateStorage {
+    /// Have the cluster migrate nothing by itself.
+    pub rewrite_only: bool,
     /// The file that says how to reach the API server; absent: as every client finds it.
     pub kubeconfig: Option<PathBuf>,
 }
@@ -95,7 +97,10 @@ impl Verb {
                 objects: set.get_flag("remove-objects"),
                 kubeconfig: set.get_one("kubeconfig").cloned(),
             }),
-            Some(("migrate-storage", set)) => Verb::MigrateStorage(MigrateStorage { kubeconfig: set.get_one("kubeconfig").cloned() }),
+            Some(("migrate-storage", set)) => Verb::MigrateStorage(MigrateStorage {
+                rewrite_only: set.get_flag("rewrite-only"),
+                kubeconfig: set.get_one("kubeconfig").cloned(),
+            }),
             _ => Verb::Run(Box::new(Config::from_process())),
         }
     }
@@ -158,14 +163,17 @@ pub fn command() -> Command {
         .subcommand(migrate_storage())
 }
 
+fn switch(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
 fn uninstall() -> Command {
-    let consent = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     Command::new("uninstall")
         .about("Take the operator out of the cluster; objects of users stay unless their removal is asked for")
         .after_help("Without --yes it only tells what would go and what would stay.")
         .args([
-            consent("yes", "remove, and do not only tell"),
-            consent("remove-objects", "remove every object of the operator's kinds too, and with them their pods"),
+            switch("yes", "remove, and do not only tell"),
+            switch("remove-objects", "remove every object of the operator's kinds too, and with them their pods"),
         ])
         .args(only_kubeconfig())
 }
@@ -174,6 +182,7 @@ fn migrate_storage() -> Command {
     Command::new("migrate-storage")
         .about("Write every object anew in the stored version, so that an older one can leave the definition")
         .after_help("It removes nothing and restarts nothing. It can be ended at any time; the same typed again goes on.")
+        .arg(switch("rewrite-only", "do not have the cluster migrate by a StorageVersionMigration first, where it serves that"))
         .args(only_kubeconfig())
 }
 

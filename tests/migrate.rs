@@ -4,10 +4,13 @@
 mod api_server;
 #[path = "support/golden.rs"]
 mod golden;
+#[path = "migrate/storage_version_migration.rs"]
+mod storage_version_migration;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
 use kube::Error;
 use kube::core::{ApiResource, GroupVersionKind, Status};
+use pointsman::migrate::migration::{Outcome, State};
 use pointsman::migrate::{Found, Kind, Late, Name, Next, Passed, Version, judge, next, restated, words};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -60,6 +63,9 @@ fn every_text_is_the_golden_one() {
     let conversion = "conversion webhook for example.com/v1, Kind=Cache failed: Post \"https://pointsman.pointsman-system.svc:9443/convert?timeout=30s\": dial tcp 10.96.3.4:9443: connect: connection refused";
     let forbidden =
         "caches.example.com is forbidden: User \"jane\" cannot list resource \"caches\" in API group \"example.com\" at the cluster scope";
+    let not_created = "storageversionmigrations.storagemigration.k8s.io is forbidden: User \"jane\" cannot create resource \"storageversionmigrations\" in API group \"storagemigration.k8s.io\" at the cluster scope";
+    let denied =
+        "12/1000 not yet migrated. migration encountered unhandled error: admission webhook \"policy.example.com\" denied the request: no";
     let passed = Passed { written: 700, unchanged: 300, ..Passed::default() };
     let stopped = |fault: &Error| words::stopped(&kind, &both, (250, 1000), &name(250), fault);
     let cases = [
@@ -80,6 +86,21 @@ fn every_text_is_the_golden_one() {
             "not-shrunk-forbidden",
             words::not_shrunk(&kind, &both, &fault(403, "customresourcedefinitions \"caches.example.com\" is forbidden")),
         ),
+        ("cluster-asked", words::asked(&kind, false) + "\n"),
+        ("cluster-asked-by-earlier-run", words::asked(&kind, true) + "\n"),
+        ("cluster-pending", words::waited(&kind, 10, &State::Pending) + "\n"),
+        ("cluster-running", words::waited(&kind, 120, &State::Running("The migration is running".to_owned())) + "\n"),
+        ("cluster-ending", words::waited(&kind, 130, &State::Ending(Outcome::Succeeded)) + "\n"),
+        ("cluster-succeeded", words::asked_for(&kind, &Outcome::Succeeded) + "\n"),
+        ("cluster-failed", words::asked_for(&kind, &Outcome::Failed(denied.to_owned())) + "\n"),
+        ("cluster-not-begun", words::asked_for(&kind, &Outcome::NotBegun(60)) + "\n"),
+        ("cluster-quiet", words::asked_for(&kind, &Outcome::Quiet(300, "The migration is running".to_owned())) + "\n"),
+        ("cluster-unwanted", words::asked_for(&kind, &Outcome::Unwanted) + "\n"),
+        ("cluster-deleted", words::asked_for(&kind, &Outcome::Deleted) + "\n"),
+        ("cluster-not-asked", words::not_asked(&kind, &fault(403, not_created)) + "\n"),
+        ("cluster-of-another", words::of_another(&kind, "widgets.example.com") + "\n"),
+        ("cluster-not-deleted", words::not_deleted(&kind, &fault(403, &not_created.replace("create", "delete"))) + "\n"),
+        ("cluster-not-put-back", words::not_put_back(&kind, &found(&["v2!", "v1"], &["v2"]), &fault(500, "etcdserver: request timed out"))),
         ("progress", words::progress(&kind, 250, 1000) + "\n"),
         ("finished-served", words::finished(&kind, &both, &passed, &[])),
         ("finished-unserved", words::finished(&kind, &found(&["v2!", "v1-"], &["v2"]), &passed, &[])),

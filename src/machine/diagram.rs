@@ -80,13 +80,22 @@ fn nested_states<M: Machine>(shown: &[Arrow<M>]) -> Vec<String> {
             text.push(format!("{}state {scope} {{", indent(open.len())));
             open.push(scope.clone());
         }
-        let choice = if M::role(phase) == Role::Junction { " <<choice>>" } else { "" };
-        text.push(format!("{}state {phase:?}{choice}", indent(open.len())));
+        text.push(format!("{}{}", indent(open.len()), state::<M>(phase)));
     }
     while open.pop().is_some() {
         text.push(format!("{}}}", indent(open.len())));
     }
     text
+}
+
+/// A state in the form that every version of Mermaid draws with its name.
+///
+/// Mermaid reads on into the next line after a line such as `state Ready`, and draws a `<<choice>>` without its name.
+fn state<M: Machine>(phase: M::Phase) -> String {
+    match M::role(phase) {
+        Role::Junction => format!("state \"{phase:?} (choice)\" as {phase:?}"),
+        Role::Rests | Role::Works { .. } | Role::Asks | Role::Ends => format!("{phase:?}"),
+    }
 }
 
 /// What one field's edit leads to.

@@ -4,9 +4,14 @@
 //! It keeps no record of how far it came. In which version an object is stored is seen by nobody but the API server: an
 //! object that is replaced by itself is written where its stored bytes differ, and else left as it is. So every run goes
 //! through all objects, and what an earlier one wrote costs a read. One object after another: it is in no hurry.
+//!
+//! Where the cluster can migrate the objects by itself it does so before ([`by_cluster`]), and going through them is the
+//! check that it was done.
 
+mod by_cluster;
 mod decide;
 mod look;
+pub mod migration;
 mod owners;
 mod rewrite;
 pub mod words;
@@ -58,7 +63,7 @@ pub struct Name {
 pub async fn at_the_prompt(wish: &MigrateStorage) -> ExitCode {
     let client = reach(wish.kubeconfig.as_deref()).await.and_then(|config| Ok(Client::try_from(config)?));
     let said = match client {
-        Ok(client) => migrate(&client).await,
+        Ok(client) => migrate(&client, wish.rewrite_only).await,
         Err(fault) => Err(format!("Nothing was migrated: cannot reach the cluster: {fault}\n")),
     };
     match said {
@@ -71,12 +76,12 @@ pub async fn at_the_prompt(wish: &MigrateStorage) -> ExitCode {
 }
 
 /// Migrates every kind: what keeps one from it keeps no other.
-async fn migrate(client: &Client) -> Result<(), String> {
+async fn migrate(client: &Client, rewrite_only: bool) -> Result<(), String> {
     let kinds = of_each!(K: Kind => Kind::of::<K>());
     let mut faults = String::new();
     let mut missing = Vec::new();
     for kind in &kinds {
-        match migrate_kind(client, kind).await {
+        match migrate_kind(client, kind, rewrite_only).await {
             Ok(Some(said)) => print!("{said}"),
             Ok(None) => missing.push(kind),
             Err(why) => faults += &why,
@@ -106,10 +111,15 @@ pub fn judge(kind: &Kind, found: Found) -> Result<Found, String> {
 ///
 /// # Errors
 /// Why it stopped, and where.
-pub async fn migrate_kind(client: &Client, kind: &Kind) -> Result<Option<String>, String> {
+pub async fn migrate_kind(client: &Client, kind: &Kind, rewrite_only: bool) -> Result<Option<String>, String> {
     let Some(found) = look::definition(client, kind).await? else { return Ok(None) };
-    let found = judge(kind, found)?;
-    let names = look::names(client, kind).await?;
+    let mut found = judge(kind, found)?;
+    // Listed before the cluster is asked, too: where the operator does not convert, that is told at once.
+    let mut names = look::names(client, kind).await?;
+    let asked = by_cluster::migrate(client, kind, &found, names.len(), rewrite_only).await?;
+    if let Some(asked) = &asked {
+        (found, names) = (asked.found.clone(), look::names(client, kind).await?);
+    }
     let passed = rewrite::all(client, kind, &found, &names).await?;
     if !passed.refused.is_empty() {
         return Err(words::refused(kind, &found, &passed));
@@ -122,5 +132,8 @@ pub async fn migrate_kind(client: &Client, kind: &Kind) -> Result<Option<String>
         return Err(words::refused(kind, &found, &repassed));
     }
     rewrite::shrink(client, kind, &found).await?;
+    if let Some(asked) = asked {
+        asked.clean_up().await;
+    }
     Ok(Some(words::finished(kind, &found, &passed, &late)))
 }

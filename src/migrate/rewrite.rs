@@ -1,12 +1,12 @@
 //! Has objects written anew, one after another, and then says in the definition what they are stored in.
 
 use super::decide::{Found, Passed};
-use super::{Kind, Name, owners, words};
+use super::{Kind, Name, look, owners, words};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::Status;
 use kube::{Client, Error, ResourceExt};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// How often an object is read again because somebody else wrote it meanwhile.
 const TRIES: usize = 20;
@@ -82,9 +82,31 @@ pub(super) async fn shrink(client: &Client, kind: &Kind, found: &Found) -> Resul
         { "op": "test", "path": "/status/storedVersions", "value": found.stored },
         { "op": "replace", "path": "/status/storedVersions", "value": only },
     ]);
-    // A list of operations, as it is written here.
-    let patch: Patch<()> = Patch::Json(serde_json::from_value(patch).expect("the operations are a JSON patch"));
+    patch_status(client, kind, patch).await.map_err(|fault| words::not_shrunk(kind, found, &fault))
+}
+
+/// Has the definition say at least what it said when it was found; gives what it says then.
+pub(super) async fn put_back(client: &Client, kind: &Kind, found: &Found) -> Result<Vec<String>, String> {
+    let Some(now) = look::definition(client, kind).await? else { return Ok(found.stored.clone()) };
+    // It may not name a version that it no longer has.
+    let there = |name: &&String| now.versions.iter().any(|version| version.name == **name);
+    let mut wanted: Vec<&String> = found.stored.iter().filter(there).collect();
+    if wanted.iter().all(|name| now.stored.contains(name)) {
+        return Ok(now.stored);
+    }
+    let others: Vec<&String> = now.stored.iter().filter(|name| !wanted.contains(name)).collect();
+    wanted.extend(others);
+    let patch = json!([
+        { "op": "test", "path": "/status/storedVersions", "value": now.stored },
+        { "op": "replace", "path": "/status/storedVersions", "value": wanted },
+    ]);
+    patch_status(client, kind, patch).await.map_err(|fault| words::not_put_back(kind, &now, &fault))?;
+    Ok(wanted.into_iter().cloned().collect())
+}
+
+async fn patch_status(client: &Client, kind: &Kind, operations: Value) -> Result<(), Error> {
+    // A list of operations, as each caller writes it.
+    let patch: Patch<()> = Patch::Json(serde_json::from_value(operations).expect("the operations are a JSON patch"));
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
-    let done = api.patch_status(&kind.definition, &PatchParams::default(), &patch).await;
-    done.map(drop).map_err(|fault| words::not_shrunk(kind, found, &fault))
+    api.patch_status(&kind.definition, &PatchParams::default(), &patch).await.map(drop)
 }

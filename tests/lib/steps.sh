@@ -23,13 +23,13 @@ say() {
 # step TITLE COMMAND...: runs it with its output in a log. One that fails ends the lane, with what is known about it; `set -e`
 # holds within it, so a step stands in no condition.
 step() {
-    local title=$1 log status from=$EPOCHREALTIME cpu ticker
+    local title=$1 log status from=$EPOCHREALTIME cpu ticker self=$BASHPID
     shift
     log=$(tr -cs '[:alnum:]' - <<<"${title,,}")
     log=$STEP_LOGS/${log%-}.log
-    cpu=$(cpu_of_children "$BASHPID")
+    cpu=$(cpu_of_children "$self")
     say "$title"
-    tell_each_minute "$title" "$log" &
+    tell_each_minute "$title" "$log" 2>/dev/null &
     ticker=$!
     disown "$ticker"
     set +e
@@ -42,7 +42,7 @@ step() {
         report_failure "$log"
         exit 1
     fi
-    record "$title" "$log" "$from" "$cpu" "$(cpu_of_children "$BASHPID")"
+    record "$title" "$log" "$from" "$cpu" "$(cpu_of_children "$self")"
 }
 
 # What whoever waits for long sees: the last line of what a step prints.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
 const LIST: &str = "GET /apis/example.com/v2/caches";
-const STATUS: &str = "PATCH /apis/apiextensions.k8s.io/v1/customresourcedefinitions/caches.example.com/status";
+pub const STATUS: &str = "PATCH /apis/apiextensions.k8s.io/v1/customresourcedefinitions/caches.example.com/status";
 
 /// An answer, where it is another one than that of an API server to which nothing happens; it is asked with the call and
 /// the number of like calls before.
@@ -18,13 +18,21 @@ type Answer = dyn Fn(&str, usize) -> Option<(u16, Value)> + Send + Sync;
 /// Every call in its order, with what was sent.
 type Calls = Arc<Mutex<Vec<(String, Value)>>>;
 
-/// Migrates two objects; gives what was said, and what was asked.
+/// Migrates two objects in a cluster that migrates nothing by itself; gives what was said, and what was asked.
 async fn migrated(
+    answer: impl Fn(&str, usize) -> Option<(u16, Value)> + Send + Sync + 'static,
+) -> (Result<String, String>, Vec<(String, Value)>) {
+    migrated_as(false, answer).await
+}
+
+/// The same, of objects that are only to be rewritten, or not.
+pub async fn migrated_as(
+    rewrite_only: bool,
     answer: impl Fn(&str, usize) -> Option<(u16, Value)> + Send + Sync + 'static,
 ) -> (Result<String, String>, Vec<(String, Value)>) {
     let (calls, answer): (Calls, Arc<Answer>) = (Arc::default(), Arc::new(answer));
     let (seen, service) = (calls.clone(), tower::service_fn(move |request| serve(calls.clone(), answer.clone(), request)));
-    let said = migrate_kind(&Client::new(service, "default"), &kind()).await;
+    let said = migrate_kind(&Client::new(service, "default"), &kind(), rewrite_only).await;
     let seen = seen.lock().unwrap().clone();
     (said.map(|said| said.expect("the kind is known")), seen)
 }
@@ -39,25 +47,27 @@ async fn serve(calls: Calls, answer: Arc<Answer>, request: Request<Body>) -> Res
         calls.push((call.clone(), body));
         calls.iter().filter(|(other, _)| *other == call).count() - 1
     };
-    let (code, body) = answer(&call, before).unwrap_or_else(|| (200, usual(&call)));
+    let (code, body) = answer(&call, before).unwrap_or_else(|| usual(&call));
     Ok(Response::builder().status(code).body(Body::from(body.to_string().into_bytes())).unwrap())
 }
 
-fn usual(call: &str) -> Value {
+fn usual(call: &str) -> (u16, Value) {
     match call {
-        LIST => list(&[object("one", "1"), object("two", "1")], ""),
-        call if call.contains("/customresourcedefinitions/") => definition(),
-        call => object(call.rsplit('/').next().unwrap(), if call.starts_with("PUT") { "2" } else { "1" }),
+        LIST => (200, list(&[object("one", "1"), object("two", "1")], "")),
+        call if call.contains("/customresourcedefinitions/") => (200, definition(&["v1", "v2"])),
+        call if call.contains("storagemigration.k8s.io") => fault(404, "the server could not find the requested resource"),
+        call => (200, object(call.rsplit('/').next().unwrap(), if call.starts_with("PUT") { "2" } else { "1" })),
     }
 }
 
-fn definition() -> Value {
+/// The definition, with the versions that it says objects may be stored in.
+pub fn definition(stored: &[&str]) -> Value {
     let version = |name: &str| json!({ "name": name, "served": true, "storage": name == "v2" });
     json!({ "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": { "name": "caches.example.com", "generation": 7 },
         "spec": { "group": "example.com", "scope": "Namespaced", "names": { "kind": "Cache", "plural": "caches" },
             "versions": [version("v2"), version("v1")] },
-        "status": { "storedVersions": ["v1", "v2"] } })
+        "status": { "storedVersions": stored } })
 }
 
 fn object(name: &str, resource_version: &str) -> Value {
@@ -69,16 +79,16 @@ fn list(items: &[Value], rest: &str) -> Value {
     json!({ "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": { "continue": rest }, "items": items })
 }
 
-fn fault(code: u16, message: &str) -> (u16, Value) {
+pub fn fault(code: u16, message: &str) -> (u16, Value) {
     let reason = if code == 404 { "NotFound" } else { "" };
     (code, json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "message": message, "reason": reason }))
 }
 
-fn one(verb: &str) -> String {
+pub fn one(verb: &str) -> String {
     format!("{verb} /apis/example.com/v2/namespaces/shop/caches/one")
 }
 
-fn count(calls: &[(String, Value)], wanted: &str) -> usize {
+pub fn count(calls: &[(String, Value)], wanted: &str) -> usize {
     calls.iter().filter(|(call, _)| call.starts_with(wanted)).count()
 }
 

@@ -56,7 +56,7 @@ pub fn states<K: Served>() -> String {
         format!("<!-- {PRINTED} -->"),
         format!("# The states of {kind}"),
         "## The lifecycle".to_owned(),
-        "An arrow from a box is taken by every state in it. `[*]` is where an object starts and ends.".to_owned(),
+        "An arrow from a box is taken by every state in it. `[*]` is where an object starts and ends. The operator passes through a choice and never stores it.".to_owned(),
         pictures::<K>(),
         "## What each state means".to_owned(),
         state_rows::<K>(),

@@ -2,6 +2,7 @@
 //!
 //! The history is that of three releases: one that knew v1alpha1 alone, one that stored v1alpha1 and served both, and this one.
 
+use super::migrate_by_cluster::{self, asked_once, migrates_by_itself, migration};
 use super::older::replaced_by_the_older_one;
 use crate::harness::etcd::{self, Stored};
 use crate::harness::outage::{Definition, NoOperator};
@@ -16,11 +17,20 @@ const OLD: &str = "memcacheds.v1alpha1.cache.example.com";
 
 #[test]
 fn sixty_objects_are_migrated_and_v1alpha1_is_removed() {
-    migrated(60, 1);
+    migrated(60, 1, &[]);
+}
+
+#[test]
+fn sixty_objects_are_rewritten_where_the_cluster_could_migrate_them() {
+    // Elsewhere there is one way alone, and the test above goes it.
+    if migrates_by_itself() {
+        migrated(60, 1, &["--rewrite-only"]);
+    }
 }
 
 /// The whole way of `count` objects with so many pods each, a fifth of them written in each of five ways.
-pub fn migrated(count: usize, pods: u8) {
+pub fn migrated(count: usize, pods: u8, flags: &[&str]) {
+    let by_cluster = migrates_by_itself() && flags.is_empty();
     let turn = alone();
     nobody_elses();
     let outage = NoOperator::stopped(&turn);
@@ -32,7 +42,7 @@ pub fn migrated(count: usize, pods: u8) {
     drop(outage);
     written_through_both(&space, count, pods);
     kubectl(&["patch", DEFINITION, "--type=json", "--patch", &storing_v1()]).ok();
-    eventually(20, "v1 is stored from now on", || stored_versions() == json!(["v1alpha1", "v1"]));
+    eventually(20, "v1 is stored from now on", || stored_versions(DEFINITION) == ["v1alpha1", "v1"]);
     at_rest(&space);
 
     let (before, bytes, mark) = (Seen::of(&space), etcd::memcacheds(&space.name), audit::mark());
@@ -40,17 +50,25 @@ pub fn migrated(count: usize, pods: u8) {
     assert_eq!((etcd::count(&bytes, "v1alpha1"), etcd::count(&bytes, "v1")), (count, 0));
     // It tells of every twentieth part.
     for done in [count / 20 * 3, count / 20 * 6] {
-        killed_at(&space, done, count);
+        if by_cluster && done == count / 20 * 3 {
+            killed_while_the_cluster_is_at_it(flags);
+        } else {
+            killed_at(&space, done, count, flags, by_cluster);
+        }
     }
-    let said = Run::started().finished().ok();
+    let said = Run::started(flags).finished().ok();
+    asked_once(mark, &space, if by_cluster { count } else { 0 }, &said);
     assert!(said.contains("status.storedVersions: v1alpha1, v1 -> v1\n"), "{said}");
     let after = etcd::memcacheds(&space.name);
     println!("etcd holds {} objects as v1alpha1, {} as v1; {}", etcd::count(&after, "v1alpha1"), etcd::count(&after, "v1"), summary(&said));
     assert_eq!((etcd::count(&after, "v1alpha1"), etcd::count(&after, "v1")), (0, count));
-    assert_eq!(stored_versions(), json!(["v1"]));
+    assert_eq!(stored_versions(DEFINITION), ["v1"]);
+    // The cluster leaves managedFields as they are: where they name v1alpha1, the object is written once more.
+    let twice = |name: &String| by_cluster && before.owners[name].keys().any(|who| who.ends_with("/v1alpha1"));
+    let wanted = |name: &String, stored: &Stored| stored.writes + 1 + u64::from(twice(name));
     let wrong: Vec<&String> =
-        bytes.iter().filter(|(name, stored)| after[*name].writes != stored.writes + 1).map(|(name, _)| name).collect();
-    assert_eq!(wrong, Vec::<&String>::new(), "not written exactly once");
+        bytes.iter().filter(|(name, stored)| after[*name].writes != wanted(name, stored)).map(|(name, _)| name).collect();
+    assert_eq!(wrong, Vec::<&String>::new(), "written more or less often than it has to be");
     let seen = Seen::of(&space);
     before.is_as_before(&seen, &space);
     space.unwritten(mark, "the operator wrote something");
@@ -76,8 +94,20 @@ fn storing_v1() -> String {
     json!([set(0, "v1", true), set(1, "v1alpha1", false)].concat()).to_string()
 }
 
-fn stored_versions() -> Value {
-    serde_json::from_str(&kubectl(&["get", DEFINITION, "--output", "jsonpath={.status.storedVersions}"]).ok()).unwrap()
+/// Has a definition store a version, and waits until it says so.
+pub fn stored_from_now_on(definition: &str, version: &str) {
+    let set =
+        |(at, name): (usize, &str)| json!({ "op": "replace", "path": format!("/spec/versions/{at}/storage"), "value": name == version });
+    let names = kubectl(&["get", definition, "--output", "jsonpath={.spec.versions[*].name}"]).ok();
+    let patch: Vec<Value> = names.split_whitespace().enumerate().map(set).collect();
+    kubectl(&["patch", definition, "--type=json", "--patch", &json!(patch).to_string()]).ok();
+    eventually(20, "it is stored so from now on", || stored_versions(definition).iter().any(|stored| stored == version));
+}
+
+/// The versions that objects may be stored in, as the definition says.
+pub fn stored_versions(definition: &str) -> Vec<String> {
+    let said = kubectl(&["get", definition, "--output", "jsonpath={.status.storedVersions[*]}"]).ok();
+    said.split_whitespace().map(str::to_owned).collect()
 }
 
 /// How an object was written, by its number.
@@ -156,27 +186,28 @@ fn at_rest(space: &Space) {
 }
 
 /// A migration that is under way.
-struct Run {
+pub struct Run {
     child: Child,
     lines: BufReader<ChildStdout>,
 }
 
 impl Run {
-    fn started() -> Self {
+    pub fn started(flags: &[&str]) -> Self {
         let mut command = Command::new(repository().join("tests/cluster/operator"));
-        let mut child = command.arg("migrate-storage").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command.arg("migrate-storage").args(flags).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
         Run { child, lines }
     }
 
-    /// Reads up to the line that tells of so many objects.
+    /// Killed as soon as it says this line.
     #[track_caller]
-    fn reached(&mut self, done: usize, count: usize) {
-        let wanted = format!("migrated {done} of {count} memcacheds.cache.example.com");
+    fn killed_at(mut self, wanted: &str) {
         assert!(self.lines.by_ref().lines().any(|line| line.unwrap() == wanted), "it ended before it said: {wanted}");
+        self.child.kill().unwrap();
+        assert_eq!(self.child.wait().unwrap().signal(), Some(9), "it ended by itself");
     }
 
-    fn finished(mut self) -> Answer {
+    pub fn finished(mut self) -> Answer {
         let (mut out, mut err) = (String::new(), String::new());
         self.lines.read_to_string(&mut out).unwrap();
         self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
@@ -184,17 +215,21 @@ impl Run {
     }
 }
 
+/// What the cluster was asked for is there, and goes on.
+#[track_caller]
+fn killed_while_the_cluster_is_at_it(flags: &[&str]) {
+    Run::started(flags).killed_at(migrate_by_cluster::ASKED);
+    assert!(migration().is_some(), "what was asked for is gone");
+}
+
 /// Killed as soon as it says that it is so far.
 #[track_caller]
-fn killed_at(space: &Space, done: usize, count: usize) {
-    let mut run = Run::started();
-    run.reached(done, count);
-    run.child.kill().unwrap();
-    assert_eq!(run.child.wait().unwrap().signal(), Some(9), "it ended by itself");
+fn killed_at(space: &Space, done: usize, count: usize, flags: &[&str], by_cluster: bool) {
+    Run::started(flags).killed_at(&format!("migrated {done} of {count} memcacheds.cache.example.com"));
     let stored = etcd::count(&etcd::memcacheds(&space.name), "v1");
     println!("killed at {done} of {count}: {stored} are stored as v1");
-    assert!(stored >= done && stored < count, "{stored} of {count} are stored as v1");
-    assert_eq!(stored_versions(), json!(["v1alpha1", "v1"]), "the definition says more than is true");
+    assert!(stored >= done && (stored == count) == by_cluster, "{stored} of {count} are stored as v1");
+    assert_eq!(stored_versions(DEFINITION), ["v1alpha1", "v1"], "the definition says more than is checked");
 }
 
 /// The line that counts.
@@ -309,13 +344,13 @@ fn owned_as_before(name: &str, before: &BTreeMap<String, Value>, now: &BTreeMap<
 #[track_caller]
 fn unserved_and_removed(space: &Space, bytes: &BTreeMap<String, Stored>) {
     for next in ["Next: serve v1alpha1 no more.", "Next: take v1alpha1 out of the definition."] {
-        let said = Run::started().finished().ok();
+        let said = Run::started(&[]).finished().ok();
         assert!(said.contains(next) && said.contains(&format!("0 written anew, {} were so before", bytes.len())), "{said}");
         let command = said.lines().find(|line| line.starts_with("  kubectl patch ")).unwrap();
         bash(command).ok();
         eventually(20, "v1alpha1 is not served", || space.kubectl(&["get", OLD]).code != 0);
     }
-    let said = Run::started().finished().ok();
+    let said = Run::started(&[]).finished().ok();
     assert!(said.contains("status.storedVersions: v1\nNothing is left to do: v1 is the only version.\n"), "{said}");
 }
 

@@ -69,7 +69,7 @@ fn listed(mut list: Value) -> Vec<Value> {
 
 /// As kubectl shows an object, where nobody asks for more.
 fn without_field_owners(mut object: Value) -> Value {
-    if let Some(metadata) = object["metadata"].as_object_mut() {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
     }
     object

@@ -15,7 +15,7 @@ bed_kubectl() {
 
 start_etcd() {
     start_daemon etcd "$BIN/etcd" \
-        --data-dir "$RUN/etcd" --unsafe-no-fsync --log-level warn \
+        --data-dir "$FAST/etcd" --unsafe-no-fsync --log-level warn \
         --listen-client-urls "http://127.0.0.1:$ETCD_PORT" \
         --advertise-client-urls "http://127.0.0.1:$ETCD_PORT" \
         --listen-peer-urls "http://127.0.0.1:$ETCD_PEER_PORT" \

@@ -25,7 +25,9 @@ start_daemon() {
             ((descriptor <= 2)) || eval "exec $descriptor>&-"
         done
         cd "$RUN" || exit
-        exec setsid "$@"
+        # There is more memory than time to collect it in.
+        export GOGC=400
+        exec setsid "$BED_HOME/first" "$@"
     ) </dev/null >"$LOGS/$name.log" 2>&1 &
     echo "$! $(start_time_of $!)" >"$PIDS/$name"
 }

@@ -8,6 +8,7 @@ stop_everything() {
     fi
     stop_daemons kwok kube-scheduler kube-controller-manager kube-apiserver
     stop_daemons etcd
+    rm -rf "${FAST:?}/etcd" "$AUDIT_LOG"
     find "$RUN" -mindepth 1 -maxdepth 1 ! -name logs -exec rm -rf {} + 2>/dev/null || true
 }
 

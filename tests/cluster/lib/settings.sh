@@ -17,13 +17,17 @@ METRICS_PORT=$((8080 + OFFSET))
 # Where an operator that is a process listens: a second bed's runs beside the first's.
 WEBHOOK_PORT=$((9443 + OFFSET))
 
+# What is written all the time lies in memory: whoever else writes much would hold etcd and the API server up for seconds.
+FAST=$RUN
+[[ ! -w /dev/shm ]] || FAST=/dev/shm/pointsman-$UID-$BED_NAME
+
 BIN=$RUN/bin
 LOGS=$RUN/logs
 PIDS=$RUN/pids
 PKI=$RUN/pki
 KUBECONFIGS=$RUN/kubeconfig
 ADMIN_KUBECONFIG=$KUBECONFIGS/admin
-AUDIT_LOG=$RUN/audit.log
+AUDIT_LOG=$FAST/audit.log
 
 # The API server refuses to publish a loopback address as the endpoint of the
 # `kubernetes` Service. The node tier puts this one on its bridge; in the

@@ -124,7 +124,7 @@ up() {
     trap 'exit 143' TERM
     stop_everything
     rm -rf "$RUN"
-    mkdir -p "$RUN"
+    mkdir -p "$RUN" "$FAST"
     step "nothing of an earlier run is left"
     link_programs "$tier"
     "start_${tier//-/_}_tier"
@@ -172,7 +172,7 @@ down() {
     take_turn
     leave_existing
     stop_everything
-    rm -rf "$RUN"
+    rm -rf "$RUN" "$FAST"
     echo "bed $BED_NAME is down"
 }
 

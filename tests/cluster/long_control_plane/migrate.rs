@@ -2,5 +2,5 @@
 
 #[test]
 fn a_thousand_objects_are_migrated_and_v1alpha1_is_removed() {
-    crate::control_plane::migrate::migrated(1000, 0);
+    crate::control_plane::migrate::migrated(1000, 0, &[]);
 }

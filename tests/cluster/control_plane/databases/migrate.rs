@@ -1,7 +1,8 @@
 //! Databases that were stored as v1alpha1 are migrated like any kind: each is read as before, and its fields stay whose they were.
 
+use super::super::migrate::{stored_from_now_on, stored_versions};
 use super::{SOON, create};
-use crate::harness::{Alone, Space, alone, etcd, eventually, kubectl, operator};
+use crate::harness::{Alone, Space, alone, etcd, operator};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -14,29 +15,15 @@ struct OlderIsStored(());
 impl OlderIsStored {
     #[track_caller]
     fn set(_alone: &Alone) -> Self {
-        stored_from_now_on("v1alpha1");
+        stored_from_now_on(DEFINITION, "v1alpha1");
         OlderIsStored(())
     }
 }
 
 impl Drop for OlderIsStored {
     fn drop(&mut self) {
-        stored_from_now_on("v1");
+        stored_from_now_on(DEFINITION, "v1");
     }
-}
-
-fn stored_from_now_on(version: &str) {
-    let set =
-        |(at, name): (usize, &str)| json!({ "op": "replace", "path": format!("/spec/versions/{at}/storage"), "value": name == version });
-    let names = kubectl(&["get", DEFINITION, "--output", "jsonpath={.spec.versions[*].name}"]).ok();
-    let patch: Vec<Value> = names.split_whitespace().enumerate().map(set).collect();
-    kubectl(&["patch", DEFINITION, "--type=json", "--patch", &json!(patch).to_string()]).ok();
-    eventually(20, "it is stored so from now on", || stored_versions().iter().any(|stored| stored == version));
-}
-
-fn stored_versions() -> Vec<String> {
-    let said = kubectl(&["get", DEFINITION, "--output", "jsonpath={.status.storedVersions[*]}"]).ok();
-    said.split_whitespace().map(str::to_owned).collect()
 }
 
 /// An object without what every write changes.
@@ -76,7 +63,7 @@ fn databases_are_stored_as_v1_and_owned_as_before() {
 
     let said = operator(&["migrate-storage"]);
     println!("{said}");
-    assert_eq!((stored("v1alpha1"), stored("v1"), stored_versions()), (0, 2, vec!["v1".to_owned()]), "{said}");
+    assert_eq!((stored("v1alpha1"), stored("v1"), stored_versions(DEFINITION)), (0, 2, vec!["v1".to_owned()]), "{said}");
     let after = (resources.map(|resource| read(&space, resource)), owners(&space, "flat").0, owners(&space, "full").0);
     assert_eq!(before, after);
     assert_eq!(space.object(&format!("{OLDER}/flat"))["spec"]["storage-size"], "1G", "as it was spelled");
