@@ -223,7 +223,8 @@ fn state_schema<S: Kept>(_: &mut SchemaGenerator) -> Schema {
             "rule": schema::rule::<S::Machine>(),
             "optionalOldSelf": true,
             "reason": "FieldValueForbidden",
-            "messageExpression": "'undeclared move: %s -> %s'.format([oldSelf.orValue('(none)'), self])",
+            // Here the API server hands over the old state itself, whatever `optionalOldSelf` says; for it `dyn` is either.
+            "messageExpression": "'undeclared move: %s -> %s'.format([dyn(oldSelf), self])",
             "message": "undeclared move",
         }],
     })
