@@ -72,15 +72,7 @@ pub fn states<K: Served>() -> String {
         "`-> State` enters it, `[..]` is what is ordered, `held` waits for a later state, empty means nothing here.".to_owned(),
         diagram::table::<K>(),
     ];
-    page.extend([
-        "## Conditions".to_owned(),
-        "A condition gives no other reasons than these. *the state* and *the question* stand for their names.".to_owned(),
-        condition_rows::<K>(),
-    ]);
-    if !K::CONDITIONS.is_empty() {
-        let own: Vec<String> = K::CONDITIONS.iter().map(|declared| format!("`{}`", declared.name)).collect();
-        page.push(format!("Each change of {} is an Event; `pointsman_condition` tells it.", own.join(", ")));
-    }
+    page.extend(conditions::<K>());
     page.extend([
         "## Questions".to_owned(),
         format!(
@@ -135,6 +127,19 @@ fn change_rows<K: Served>() -> String {
 fn rows<W: Word>(title: &str) -> String {
     let rows: Vec<String> = W::ALL.iter().map(|word| format!("| `{}` | {} |", word.text(), word.meaning())).collect();
     format!("| {title} | meaning |\n|---|---|\n{}", rows.join("\n"))
+}
+
+fn conditions<K: Served>() -> Vec<String> {
+    let mut part = vec![
+        "## Conditions".to_owned(),
+        "A condition gives no other reasons than these. *the state* and *the question* stand for their names.".to_owned(),
+        condition_rows::<K>(),
+    ];
+    if !K::CONDITIONS.is_empty() {
+        let own: Vec<String> = K::CONDITIONS.iter().map(|declared| format!("`{}`", declared.name)).collect();
+        part.push(format!("Each change of {} is an Event; `pointsman_condition` tells it.", own.join(", ")));
+    }
+    part
 }
 
 fn condition_rows<K: Served>() -> String {

@@ -5,6 +5,8 @@ use Effect::{ApplyChildren, EndJobs, ExpandClaims, HoldFinalizer, LeadReaders, R
 
 pub(super) fn pending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
+        // The state that follows does it.
+        Event::SidecarRunning => Handled,
         Event::NeverRestored => go(Phase::Restoring, &[StartJob], effects),
         Event::FirstRollout => go(Phase::Provisioning, &[HoldFinalizer, ApplyChildren], effects),
         Event::AllReady => Transition(Phase::Ready),
