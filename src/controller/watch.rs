@@ -128,8 +128,7 @@ pub fn pod(pod: &mut Pod) {
     let (labels, creation_timestamp, deletion_timestamp) =
         (all.labels.take(), all.creation_timestamp.take(), all.deletion_timestamp.take());
     pod.metadata = ObjectMeta { labels, creation_timestamp, deletion_timestamp, ..identity(all) };
-    let node_name = pod.spec.take().and_then(|spec| spec.node_name);
-    pod.spec = node_name.map(|node| PodSpec { node_name: Some(node), ..PodSpec::default() });
+    pod.spec = pod.spec.take().map(|PodSpec { node_name, restart_policy, .. }| PodSpec { node_name, restart_policy, ..PodSpec::default() });
 }
 
 /// Leaves of a stranger who it is, whose it is, and whether it has labels at all.

@@ -8,6 +8,7 @@ mod foresight;
 mod life;
 mod losses;
 mod mended;
+mod meshes;
 mod moments;
 
 use cluster::Trouble;

@@ -142,6 +142,19 @@ fn rows<W: Word>(title: &str) -> String {
     format!("| {title} | meaning |\n|---|---|\n{}", rows.join("\n"))
 }
 
+fn conditions<K: Served>() -> Vec<String> {
+    let mut part = vec![
+        "## Conditions".to_owned(),
+        "A condition gives no other reasons than these. *the state* and *the question* stand for their names.".to_owned(),
+        condition_rows::<K>(),
+    ];
+    if !K::CONDITIONS.is_empty() {
+        let own: Vec<String> = K::CONDITIONS.iter().map(|declared| format!("`{}`", declared.name)).collect();
+        part.push(format!("Each change of {} is an Event; `pointsman_condition` tells it.", own.join(", ")));
+    }
+    part
+}
+
 fn condition_rows<K: Served>() -> String {
     let because = |because| match because {
         Because::Word(word) => format!("`{word}`"),

@@ -4,7 +4,7 @@ use super::Database;
 use super::children::names::Work;
 use super::lifecycle::words::{Event, Phase};
 use super::orders::ending::{self, Fate};
-use super::orders::upkeep;
+use super::orders::{finished_jobs, upkeep};
 use super::scene::Scene;
 use super::scene::closing;
 use super::scene::readers::is_misleading;
@@ -93,6 +93,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::ReplicaLost, |scene| scene.members.primary_is_ready() && !scene.look.settled),
     (Event::ChildrenLeft, |scene| is_going(scene) && is_left(scene)),
     (Event::AuxiliariesDrifted, |scene| auxiliaries_drifted(scene)),
+    (Event::SidecarRunning, |scene| !finished_jobs::orders(scene).is_empty()),
 ];
 
 /// A new event does not compile until its fact is written.

@@ -124,7 +124,7 @@ impl Superstate<Database> for Scope {
         match self {
             Scope::Existing => resting::existing(*event),
             Scope::Active => resting::active(*event),
-            Scope::Tending => resting::tending(*event),
+            Scope::Tending => resting::tending(*event, effects),
             Scope::Following => serving::following(*event, effects),
             Scope::Working => serving::working(*event, effects),
             Scope::Occupied => beginning::occupied(*event, effects),

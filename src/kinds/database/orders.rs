@@ -1,6 +1,7 @@
 //! What each effect asks of the cluster.
 
 pub mod ending;
+pub mod finished_jobs;
 pub mod needed;
 mod reload;
 pub mod tombstone;
@@ -47,6 +48,7 @@ pub fn of(effect: Effect, seen: &Observation<Database>) -> Vec<Order> {
         Effect::SwitchPrimary => target().map(|target| moves(&scene, target)).unwrap_or_default(),
         Effect::RestartNextPod => renewal(&scene),
         Effect::DeleteWaitingPods => tried_afresh(&scene),
+        Effect::EndJobs => finished_jobs::orders(&scene),
         Effect::DeleteWorkloads => ending::workloads(&scene),
         Effect::DeleteVolumes => ending::volumes(&scene),
         Effect::ReleaseFinalizer => finalizer::release::<Database>(&seen.object).into_iter().collect(),
@@ -88,7 +90,7 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
     orders
 }
 
-/// The Job of a restore that has not ended.
+/// The Job of a restore that its controller has not ended: it may run a pod still, or make another one.
 fn given_up<'a>(scene: &Scene<'a>) -> Option<&'a Job> {
     let restore = scene.look.children.job(Work::Restore)?.slot.ours()?;
     (!said::is_complete(restore) && said::failure(restore).is_none()).then_some(restore)
@@ -118,7 +120,9 @@ fn started(task: Task<'_>) -> Option<Order> {
 fn tried_afresh(scene: &Scene<'_>) -> Vec<Order> {
     let waiting = scene.members.pods().filter(|(_, pod)| trouble(pod).is_some());
     let waiting = waiting.filter_map(|(ordinal, pod)| spared(scene, ordinal, pod));
-    let failed = scene.look.children.every_job().filter(|job| said::failure(job).is_some()).filter_map(removal);
+    let children = &scene.look.children;
+    let has_failed = |job: &&Job| said::end(&children.job_pods, job).is_some_and(|end| !end.well);
+    let failed = children.every_job().filter(has_failed).filter_map(removal);
     waiting.chain(failed).collect()
 }
 

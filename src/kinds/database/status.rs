@@ -12,13 +12,14 @@ use super::children::{configuration, names};
 use super::lifecycle::words::{Effect, Event, Phase};
 use super::object::kept::KeptSpec;
 use super::object::more::{BackupTimes, Binding, LastWord, More, Reloaded, Taken};
-use super::orders::ending;
+use super::orders::{ending, finished_jobs};
 use super::plan::Plan;
 use super::scene::Scene;
+use super::scene::learning;
 use super::scene::outcome::{self, Outcome};
 use super::scene::recorded::record;
+use super::scene::said::{self, End};
 use super::scene::work::{self, Progress};
-use super::scene::{learning, said};
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::passage::Remembered;
@@ -26,7 +27,6 @@ use crate::kinds::reason::Reason;
 use crate::kinds::status::{Endpoint, Status};
 use crate::kinds::workload::Workload;
 use crate::machine::Step;
-use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
@@ -73,6 +73,7 @@ impl Remembered for Database {
         let scene = Scene::of(look);
         let more = &mut status.more;
         more.system = record(&scene);
+        more.failed_attempt = finished_jobs::failed_attempt(&scene, more.failed_attempt.take());
         more.begun |= matches!(step.next(), Phase::Restoring | Phase::Initializing);
         match step.cause() {
             Some(Event::JobDone) => learn(more, look, step.from()),
@@ -163,10 +164,11 @@ fn has_learnt_passwords(scene: &Scene<'_>) -> bool {
 /// When backups were made and failed, and when the next one will be. What was pruned since is not forgotten.
 fn backups(look: &Look<'_, Database>, target: &Plan, before: Option<BackupTimes>) -> Option<BackupTimes> {
     let before = before.unwrap_or_default();
-    let made = || look.children.made.iter().map(AsRef::as_ref);
-    let ended = |job: &Job| job.status.as_ref().and_then(|status| status.completion_time.clone());
-    let success = made().filter(|job| said::is_complete(job)).filter_map(ended).chain(before.last_success).max();
-    let failure = made().filter_map(said::failed_at).chain(before.last_failure).max();
+    let ends = || look.children.made.iter().filter_map(|job| said::end(&look.children.job_pods, job));
+    // Without its own word of what it wrote, it is no backup.
+    let is_made = |end: &End| end.well && end.words.as_deref().is_none_or(|words| words.starts_with("OK "));
+    let success = ends().filter(is_made).filter_map(|end| end.time).chain(before.last_success).max();
+    let failure = ends().filter(|end| !end.well).filter_map(|end| end.time).chain(before.last_failure).max();
     let schedule = target.backup.schedule.as_ref().filter(|_| !target.backup.suspend);
     let next = schedule.and_then(|schedule| schedule.next(look.seen.now)).map(Time);
     let schedule = schedule.map(|schedule| format!("{} {}", schedule.line(), schedule.zone()));

@@ -8,6 +8,7 @@ pub mod etcd;
 pub mod golden;
 pub mod kills;
 pub mod load;
+pub mod mesh;
 pub mod moves;
 pub mod outage;
 pub mod passwords;

@@ -1,6 +1,7 @@
 //! Lives in which anything may happen, at random: edits, answers, hands that remove children, servers that are away, Jobs that
 //! fail. What must never be is asserted at every look, and every life comes to rest once it is left alone.
 
+use super::cluster::Trouble;
 use super::life::Life;
 use crate::dice::Dice;
 use kube::ResourceExt;
@@ -136,6 +137,9 @@ fn whatever_happens_it_comes_to_rest_and_nothing_is_lost() {
         let mut dice = Dice::of(seed);
         let all = specs();
         let mut life = Life::unborn(&all[dice.below(all.len() - 1)]);
+        if seed % 3 == 0 {
+            life.cluster.troubles.insert(Trouble::Mesh);
+        }
         let mut claims = Vec::new();
         let ending = dice.chance(30).then(|| dice.below(HAPPENINGS));
         for happening in 0..HAPPENINGS {

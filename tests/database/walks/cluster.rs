@@ -34,6 +34,8 @@ pub enum Trouble {
     SilentNode,
     /// There is so much data that dumps, and bringing one back, take very long.
     MuchData,
+    /// A service mesh puts a container into the pods of Jobs, in front of ours, that runs for ever.
+    Mesh,
 }
 
 /// The cluster at one moment.
@@ -128,6 +130,7 @@ impl Cluster {
 
     /// Removes one thing by hand; what it owns goes after it.
     pub fn remove(&mut self, kind: ChildKind, name: &str) {
+        self.counts_a_failure(kind, name);
         self.things.remove(&(kind, name.to_owned())).expect("a thing to remove");
         let owner = if kind == ChildKind::StatefulSet { ("test/set", json!("yes")) } else { ("batch.kubernetes.io/job-name", json!(name)) };
         if [ChildKind::StatefulSet, ChildKind::Job].contains(&kind) {
@@ -159,7 +162,8 @@ impl Cluster {
         }
     }
 
-    fn insert(&mut self, child: &ChildRef, object: &Value) {
+    /// Makes one thing.
+    pub fn insert(&mut self, child: &ChildRef, object: &Value) {
         let mut object = object.clone();
         object["metadata"]["uid"] = json!(self.uid());
         self.things.insert((child.kind, child.name.clone()), object);
@@ -353,12 +357,16 @@ impl Cluster {
     fn jobs_run(&mut self) {
         for name in self.names(ChildKind::Job) {
             let job = self.get(ChildKind::Job, &name).expect("a job").clone();
-            if !job["status"].is_null() || self.waits(&job) || self.has(Trouble::Quota) {
+            if !job["status"]["conditions"].is_null() || self.waits(&job) || self.has(Trouble::Quota) {
                 continue;
             }
             let script = job["spec"]["template"]["spec"]["containers"][0]["command"][1].as_str().unwrap_or_default();
             let runs = self.has(Trouble::MuchData) && ["dump.sh", "restore.sh"].iter().any(|long| script.ends_with(long));
             let (well, line) = self.said(&job);
+            if self.has(Trouble::Mesh) {
+                self.runs_in_a_mesh(&name, &job, (!runs).then_some((well, &line)));
+                continue;
+            }
             let ended = if well { "Succeeded" } else { "Failed" };
             let key = (ChildKind::Pod, format!("{name}-x"));
             // Its controller tells of its end a moment after the pod.

@@ -36,6 +36,12 @@ const SCRATCH: &str = "256Mi";
 /// What a Job is sure to have; it waits for the server most of the time.
 const REQUESTS: (&str, &str) = ("50m", "128Mi");
 
+/// Istio's word, which it reads as a label, and in older releases as an annotation.
+const ISTIO: &str = "sidecar.istio.io/inject";
+/// Words of the service meshes for a pod that they leave alone, as annotations: what they put into a Job's pod never ends. A user
+/// says of the servers' pods what he likes.
+const NO_MESH: [(&str, &str); 2] = [(ISTIO, "false"), ("linkerd.io/inject", "disabled")];
+
 /// One attempt at a piece of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attempt {
@@ -221,7 +227,11 @@ fn pod_template(object: &Object, plan: &Plan, task: &Task) -> Value {
         "containers": [container],
         "volumes": volumes,
     });
-    placed(&plan.template.pod_template).around(RENDERER, job_labels(object, task.component), ours)
+    let (mut users, mut labels) = (placed(&plan.template.pod_template), job_labels(object, task.component));
+    let annotations = &mut users.metadata.get_or_insert_default().annotations;
+    annotations.extend(NO_MESH.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    labels.extend(NO_MESH.iter().filter(|(key, _)| *key == ISTIO).map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
+    users.around(RENDERER, labels, ours)
 }
 
 /// Where a Job may run and as whom, as the servers do. How these spread is theirs, and so are labels that find them.

@@ -1,10 +1,12 @@
 //! From nothing to a primary with a database in it.
 
 use super::{Effect, Effects, Event, Handled, Outcome, Phase, Super, Transition, act, go};
-use Effect::{ApplyChildren, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob};
+use Effect::{ApplyChildren, EndJobs, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob};
 
 pub(super) fn pending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
+        // The state that follows does it.
+        Event::SidecarRunning => Handled,
         Event::NeverRestored => go(Phase::Restoring, &[StartJob], effects),
         Event::FirstRollout => go(Phase::Provisioning, &[HoldFinalizer, ApplyChildren], effects),
         Event::AllReady => Transition(Phase::Ready),
@@ -22,7 +24,7 @@ pub(super) fn provisioning(event: Event, effects: &mut Effects) -> Outcome<Phase
         Event::NeverRestored => go(Phase::Restoring, &[StartJob], effects),
         Event::ReplicasChanged => act(&[ApplyChildren], effects),
         Event::ChildrenDrifted => act(&[HoldFinalizer, ApplyChildren], effects),
-        Event::PodsOutdated => act(&[RestartNextPod], effects),
+        Event::PodsOutdated => act(&[RestartNextPod, EndJobs], effects),
         Event::ResetAllowed => act(&[ResetPasswords], effects),
         Event::PrimaryLost => Handled,
         _ => Super,

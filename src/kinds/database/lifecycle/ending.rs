@@ -1,7 +1,7 @@
 //! From a user's delete to the finalizer's end. No edit is taken here.
 
 use super::{Effect, Effects, Event, Outcome, Phase, Super, Transition, act, go};
-use Effect::{DeleteVolumes, DeleteWorkloads, ReleaseFinalizer, ResetPasswords, StartJob, SwitchPrimary};
+use Effect::{DeleteVolumes, DeleteWorkloads, EndJobs, ReleaseFinalizer, ResetPasswords, StartJob, SwitchPrimary};
 
 pub(super) fn deleting(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
@@ -22,6 +22,7 @@ pub(super) fn snapshotting(event: Event, effects: &mut Effects) -> Outcome<Phase
         Event::ResetAllowed => act(&[ResetPasswords], effects),
         Event::SwitchoverWanted => act(&[SwitchPrimary], effects),
         Event::JobMissing => act(&[StartJob], effects),
+        Event::SidecarRunning => act(&[EndJobs], effects),
         _ => Super,
     }
 }
@@ -31,6 +32,7 @@ pub(super) fn blocked(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::SkipSnapshotAnswered => go(Phase::Removing, &[DeleteWorkloads, DeleteVolumes], effects),
         Event::KeepVolumesAnswered => go(Phase::Retaining, &[DeleteWorkloads], effects),
         Event::RetryAnswered | Event::ResetPasswordsAnswered | Event::ObstacleGone => Transition(Phase::Deleting),
+        Event::SidecarRunning => act(&[EndJobs], effects),
         _ => Super,
     }
 }

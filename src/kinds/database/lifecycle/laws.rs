@@ -10,8 +10,8 @@ use Event::{
     JobFailed, JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized, NeverRestored, NothingRefused, ObstacleGone,
     ParametersChanged, PauseRequested, PodsOutdated, PrimaryLost, PrimaryReady, PrimaryVolumeLost, Protected, ReadersMisled,
     ReplicaDiverged, ReplicaLost, ReplicasChanged, ResetAllowed, ResetPasswordsAnswered, Resumed, RetainWanted, RetryAnswered,
-    RollbackAnswered, SkipSnapshotAnswered, SnapshotWanted, SpecInvalid, SpecRefused, SpecRenewed, StorageExpanded, StorageFixed,
-    StorageGrown, SwitchoverWanted, TemplateChanged, Unprobed, YieldAnswered,
+    RollbackAnswered, SidecarRunning, SkipSnapshotAnswered, SnapshotWanted, SpecInvalid, SpecRefused, SpecRenewed, StorageExpanded,
+    StorageFixed, StorageGrown, SwitchoverWanted, TemplateChanged, Unprobed, YieldAnswered,
 };
 
 /// What is still to do where not all is ready, although every pod may be.
@@ -103,6 +103,7 @@ impl Provable for Database {
             DriftFought => !ordered(Effect::ApplyChildren) && !asked,
             ReadersMisled => !ordered(Effect::LeadReaders),
             AuxiliariesDrifted => !ordered(Effect::ApplyAuxiliaries),
+            SidecarRunning => !ordered(Effect::EndJobs),
             ResetAllowed => !ordered(Effect::ResetPasswords),
             SwitchoverWanted => !ordered(Effect::SwitchPrimary),
             PodsOutdated => !ordered(Effect::RestartNextPod),

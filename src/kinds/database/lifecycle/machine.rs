@@ -89,19 +89,20 @@ impl Machine for Database {
     }
 
     fn is_upkeep(event: Event) -> bool {
-        matches!(event, Event::AuxiliariesDrifted | Event::ReadersMisled)
+        matches!(event, Event::AuxiliariesDrifted | Event::ReadersMisled | Event::SidecarRunning)
     }
 
     fn licences(effect: Effect) -> &'static [Event] {
         use Event::{
             ChildrenGone, ChildrenLeft, DeleteWanted, DeletionRequested, KeepVolumesAnswered, NamespaceEnding, PodsOutdated, ResetAllowed,
-            RetainWanted, RetryAnswered, SkipSnapshotAnswered, SwitchoverWanted,
+            RetainWanted, RetryAnswered, SidecarRunning, SkipSnapshotAnswered, SwitchoverWanted,
         };
         match effect {
             Effect::ResetPasswords => &[ResetAllowed],
             Effect::SwitchPrimary => &[SwitchoverWanted],
             Effect::RestartNextPod => &[PodsOutdated],
             Effect::DeleteWaitingPods => &[RetryAnswered],
+            Effect::EndJobs => &[PodsOutdated, SidecarRunning],
             Effect::DeleteWorkloads => &[RetainWanted, DeleteWanted, SkipSnapshotAnswered, KeepVolumesAnswered, ChildrenLeft],
             Effect::DeleteVolumes => &[DeleteWanted, SkipSnapshotAnswered, ChildrenLeft],
             Effect::ReleaseFinalizer => &[DeletionRequested, NamespaceEnding, ChildrenGone],

@@ -19,12 +19,13 @@ pub(super) fn active(event: Event) -> Outcome<Phase> {
 }
 
 /// What the operator cannot put right by itself, wherever it is met.
-pub(super) fn tending(event: Event) -> Outcome<Phase> {
+pub(super) fn tending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::SpecInvalid | Event::ChildConflict | Event::DriftFought => Transition(Phase::HumanIntervention),
         Event::CredentialsLost | Event::PrimaryVolumeLost | Event::ReplicaDiverged => Transition(Phase::HumanIntervention),
         Event::DowngradeFound | Event::MajorFound => Transition(Phase::HumanIntervention),
         Event::AuxiliariesDrifted => Handled,
+        Event::SidecarRunning => act(&[Effect::EndJobs], effects),
         _ => Super,
     }
 }
@@ -43,6 +44,8 @@ pub(super) fn asking(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::RollbackAnswered | Event::ResetPasswordsAnswered => Transition(Phase::Pending),
         // What mends itself meanwhile is shown to readers.
         Event::ReadersMisled => act(&[Effect::LeadReaders], effects),
+        // One backup that never ends would keep the next ones from being made.
+        Event::SidecarRunning => act(&[Effect::EndJobs], effects),
         Event::SpecRenewed | Event::AdoptAnswered | Event::YieldAnswered | Event::ObstacleGone => Transition(Phase::Pending),
         _ => held(event),
     }

@@ -2,7 +2,8 @@
 
 use super::{Effect, Effects, Event, Handled, Outcome, Phase, Super, Transition, act, go};
 use Effect::{
-    ApplyAuxiliaries, ApplyChildren, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob, SwitchPrimary,
+    ApplyAuxiliaries, ApplyChildren, EndJobs, ExpandClaims, HoldFinalizer, LeadReaders, ResetPasswords, RestartNextPod, StartJob,
+    SwitchPrimary,
 };
 
 pub(super) fn ready(event: Event, effects: &mut Effects) -> Outcome<Phase> {
@@ -25,7 +26,7 @@ pub(super) fn scaling(event: Event, effects: &mut Effects) -> Outcome<Phase> {
 pub(super) fn restarting(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::ReplicasChanged => act(&[ApplyChildren], effects),
-        Event::PodsOutdated => act(&[RestartNextPod], effects),
+        Event::PodsOutdated => act(&[RestartNextPod, EndJobs], effects),
         Event::ResetAllowed => act(&[ResetPasswords], effects),
         Event::PrimaryLost => Handled,
         _ => Super,
@@ -77,7 +78,7 @@ pub(super) fn rolling_back(event: Event, effects: &mut Effects) -> Outcome<Phase
         Event::ReplicasChanged | Event::ChildrenDrifted => act(&[ApplyChildren], effects),
         Event::ResetAllowed => act(&[ResetPasswords], effects),
         Event::SwitchoverWanted => act(&[SwitchPrimary], effects),
-        Event::PodsOutdated => act(&[RestartNextPod], effects),
+        Event::PodsOutdated => act(&[RestartNextPod, EndJobs], effects),
         _ => Super,
     }
 }

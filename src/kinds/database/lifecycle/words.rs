@@ -163,6 +163,8 @@ words! {
         ChildrenLeft,
         /// What serves nobody at once differs: the schedule of backups, the settings of a Service, the policy of deletion, the finalizer.
         AuxiliariesDrifted,
+        /// A Job's own container has ended and the status has its result, but a sidecar runs on in the pod.
+        SidecarRunning,
     }
 }
 
@@ -189,6 +191,8 @@ words! {
         RestartNextPod,
         /// Remove the pods that wait on an error, so that they are tried afresh.
         DeleteWaitingPods,
+        /// Remove Jobs that are done, and pods of attempts that failed, where a sidecar would keep them running.
+        EndJobs,
         /// Remove every child but the volumes.
         DeleteWorkloads,
         /// Remove the volumes that the policy gives up.

@@ -61,6 +61,10 @@ pub struct More {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Reloaded")]
     pub settings: Option<Reloaded>,
+    /// The attempt of a Job that failed last, where its pod is removed because a sidecar runs on in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "FailedAttempt")]
+    pub failed_attempt: Option<FailedAttempt>,
     /// The uid of the pod of a replica that had diverged, which a person has had tried again: what it said counts no more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(max = 64))]
@@ -168,6 +172,17 @@ pub struct Reloaded {
     pub time: Time,
     /// Has every server read them?
     pub read: bool,
+}
+
+/// An attempt of a Job that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedAttempt {
+    /// The uid of the Job.
+    #[schemars(length(max = 64))]
+    pub job: String,
+    /// The last words of its container.
+    #[schemars(length(max = 1024))]
+    pub words: String,
 }
 
 /// A dump that was written and read back, or brought back.

@@ -1,9 +1,13 @@
 //! What a Job and its pods have said of how they ended.
+//!
+//! A Job's result is its own container's. A service mesh may inject a sidecar into the pod: one that runs for ever keeps the pod
+//! from ending, and one that ends badly makes the pod fail.
 
 use crate::kinds::database::children::jobs::CONTAINER;
+use crate::kinds::pods::has_ended;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::batch::v1::{Job, JobCondition};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use std::sync::Arc;
@@ -38,6 +42,57 @@ pub fn is_complete(job: &Job) -> bool {
     condition(job, "Complete").is_some()
 }
 
+/// What came of a Job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct End {
+    /// Did it end well?
+    pub well: bool,
+    /// When.
+    pub time: Option<Time>,
+    /// Its last words; nothing where it ended well and nobody has told them yet.
+    pub words: Option<String>,
+}
+
+/// What came of a Job; nothing while its own container runs, or another attempt follows.
+pub fn end(pods: &[Arc<Pod>], job: &Job) -> Option<End> {
+    let words = |well| last_line(pods, job, well);
+    let newest = |well| accompanied(pods, job).filter_map(|pod| own_end(pod, well)).max_by_key(|end| finished(end));
+    // Whatever becomes of the pod, the work was done.
+    if let Some(end) = newest(true).filter(|end| said(end).is_some()) {
+        return Some(End { well: true, time: finished(end), words: said(end) });
+    }
+    if is_complete(job) {
+        return Some(End { well: true, time: completion(job), words: words(true) });
+    }
+    if let Some(why) = failure(job) {
+        return Some(End { well: false, time: failed_at(job), words: words(false).or(Some(why)) });
+    }
+    let last = newest(false).filter(|_| !is_tried_anew(job) && accompanied(pods, job).all(|pod| pod.metadata.deletion_timestamp.is_none()));
+    last.map(|end| End { well: false, time: finished(end), words: words(false) })
+}
+
+/// Pods of a Job with a sidecar.
+fn accompanied<'a>(pods: &'a [Arc<Pod>], job: &Job) -> impl Iterator<Item = &'a Arc<Pod>> {
+    pods_of(pods, job).filter(|pod| statuses(pod).any(|status| status.name != CONTAINER))
+}
+
+/// Does another attempt follow the one that is failing?
+fn is_tried_anew(job: &Job) -> bool {
+    let failed = job.status.as_ref().and_then(|status| status.failed).unwrap_or_default();
+    failed < job.spec.as_ref().and_then(|spec| spec.backoff_limit).unwrap_or_default()
+}
+
+/// The pods of a Job whose own container has failed while a sidecar runs on.
+pub fn kept_running<'a>(pods: &'a [Arc<Pod>], job: &Job) -> impl Iterator<Item = &'a Arc<Pod>> {
+    let runs = |status: &ContainerStatus| status.state.as_ref().is_none_or(|state| state.terminated.is_none());
+    let stays = |pod: &Pod| pod.metadata.deletion_timestamp.is_none() && !has_ended(pod);
+    accompanied(pods, job).filter(move |pod| stays(pod) && own_end(pod, false).is_some() && statuses(pod).any(runs))
+}
+
+fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
+    pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten())
+}
+
 /// Those of `pods` that are the Job's.
 pub fn pods_of<'a>(pods: &'a [Arc<Pod>], job: &Job) -> impl Iterator<Item = &'a Arc<Pod>> {
     let name = job.name_any();
@@ -51,13 +106,22 @@ pub fn last_line(pods: &[Arc<Pod>], job: &Job, well: bool) -> Option<String> {
 }
 
 fn ended(pod: &Pod, well: bool) -> Option<String> {
-    let statuses = pod.status.as_ref()?.container_statuses.as_ref()?;
-    let end = statuses.iter().find(|status| status.name == CONTAINER)?.state.as_ref()?.terminated.as_ref()?;
-    let message = end.message.as_ref().filter(|message| !message.trim().is_empty());
-    if (end.exit_code == 0) != well {
-        return None;
-    }
-    message.cloned().or_else(|| (!well).then(|| format!("exit code {} ({})", end.exit_code, end.reason.as_deref().unwrap_or("Error"))))
+    let end = own_end(pod, well)?;
+    said(end).or_else(|| (!well).then(|| format!("exit code {} ({})", end.exit_code, end.reason.as_deref().unwrap_or("Error"))))
+}
+
+/// How a Job's own container ended, where it ended so.
+fn own_end(pod: &Pod, well: bool) -> Option<&ContainerStateTerminated> {
+    let end = statuses(pod).find(|status| status.name == CONTAINER)?.state.as_ref()?.terminated.as_ref()?;
+    ((end.exit_code == 0) == well).then_some(end)
+}
+
+fn said(end: &ContainerStateTerminated) -> Option<String> {
+    end.message.clone().filter(|message| !message.trim().is_empty())
+}
+
+fn finished(end: &ContainerStateTerminated) -> Option<Time> {
+    end.finished_at.clone().or_else(|| end.started_at.clone())
 }
 
 /// Is a dump of then still the last word on data that is being written to?

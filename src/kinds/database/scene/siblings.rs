@@ -1,6 +1,6 @@
 //! The children as they are seen.
 
-use super::said;
+use super::said::{self, End};
 use crate::kinds::children::{Lookup, Place, Siblings, Slot};
 use crate::kinds::database::children::names::{self, Work};
 use crate::kinds::database::children::secrets::{Credentials, Loss};
@@ -139,13 +139,15 @@ fn jobs(lookup: &impl Lookup, object: &Object, pods: &[Arc<Pod>]) -> (Vec<OneJob
 /// pods only wait is made anew, and so is one whose answer nobody can read.
 fn goes_on(job: &Job, work: Work, pods: &[Arc<Pod>], more: &More) -> bool {
     let noted = more.snapshot.as_ref().map(|taken| &taken.time).max(more.written_since.as_ref());
-    let answer = || said::last_line(pods, job, true).is_some_and(|line| results::dump(&line).is_ok());
+    let is_answer = |words: Option<String>| words.is_some_and(|line| results::dump(&line).is_ok());
     let begun = |pod: &Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()).is_some_and(|phase| phase != "Pending");
     job.labels().get(COMPONENT).map(String::as_str) == Some(work.name())
         && job.metadata.deletion_timestamp.is_none()
-        && said::failure(job).is_none()
-        && match said::completion(job) {
-            Some(ended) => noted.is_none_or(|noted| noted.0 < ended.0) && answer(),
+        && match said::end(pods, job) {
+            Some(End { well, time, words }) => {
+                let noted = noted.zip(time).is_some_and(|(noted, ended)| noted.0 >= ended.0);
+                well && !noted && is_answer(words)
+            }
             None => said::pods_of(pods, job).any(begun),
         }
 }

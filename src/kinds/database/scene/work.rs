@@ -1,8 +1,8 @@
 //! The Job of a phase: what it is to do, and how far it is.
 
 use super::ground::{granted, waits_for_a_user};
-use super::said;
-use super::siblings::{self, Children, OneJob};
+use super::said::{self, End};
+use super::siblings::{self, OneJob};
 use crate::kinds::database::Database;
 use crate::kinds::database::children::jobs::{self, Attempt};
 use crate::kinds::database::children::names::Work;
@@ -52,6 +52,11 @@ const WORK: [(Phase, Work); 4] = [
     (Phase::SnapshottingBeforeDelete, Work::Snapshot),
 ];
 
+/// Is this work what `phase` waits for?
+pub fn is_waited_for(phase: Phase, work: Work) -> bool {
+    WORK.contains(&(phase, work))
+}
+
 /// The plan that the Job of `phase` is about: an image is asked about what is wanted, all else is about what serves.
 pub fn plan<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<&'a Plan> {
     if phase == Phase::Probing { look.wanted.as_ref().ok() } else { look.target.as_ref() }
@@ -72,7 +77,7 @@ pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> 
     // Servers have served since: another one is taken in its place.
     let old = |job: &&Job| work == Work::Snapshot && job.metadata.deletion_timestamp.is_none() && is_old(job, look);
     let old = look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours()).filter(old);
-    let progress = old.map_or_else(|| progress(&look.children, work, &rendered), Progress::Another);
+    let progress = old.map_or_else(|| progress(look, work, &rendered), Progress::Another);
     Some(Task { work, rendered, progress })
 }
 
@@ -86,11 +91,13 @@ fn placed_well<'a>(look: &Look<'_, Database>, plan: &'a Plan) -> Cow<'a, Plan> {
 
 /// When the Job of this work ended well.
 pub fn completed_at(look: &Look<'_, Database>, work: Work) -> Option<Time> {
-    said::completion(look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours())?)
+    let job = look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours())?;
+    said::end(&look.children.job_pods, job).filter(|end| end.well)?.time
 }
 
 fn is_old(job: &Job, look: &Look<'_, Database>) -> bool {
-    said::completion(job).or_else(|| said::failed_at(job)).is_some_and(|time| !said::is_fresh(&time, look.seen.now))
+    let ended = said::end(&look.children.job_pods, job).and_then(|end| end.time);
+    ended.is_some_and(|time| !said::is_fresh(&time, look.seen.now))
 }
 
 /// The Job that waits until every server has read the settings of a mark.
@@ -99,7 +106,7 @@ pub fn reading<'a>(look: &'a Look<'_, Database>, mark: i64) -> Option<Task<'a>> 
     let told = look.children.topology.ours().and_then(|map| Topology::of(map).ok())?;
     let attempt = Attempt { question: siblings::attempt(object), seconds: patience(look, Phase::Restarting), binds: false };
     let rendered = jobs::generation(object, plan, &told.peers, mark, &attempt);
-    let progress = progress(&look.children, Work::Generation, &rendered);
+    let progress = progress(look, Work::Generation, &rendered);
     Some(Task { work: Work::Generation, rendered, progress })
 }
 
@@ -133,7 +140,14 @@ fn rendered(object: &v1::Database, plan: &Plan, work: Work, attempt: &Attempt) -
     })
 }
 
-fn progress<'a>(children: &'a Children, work: Work, rendered: &Rendered) -> Progress<'a> {
+/// The last words of the attempt of a Job that failed last, where its pod is gone.
+pub fn failed_words<'a>(look: &'a Look<'_, Database>, job: &Job) -> Option<&'a String> {
+    let attempt = siblings::remembered(&look.seen.object).failed_attempt.as_ref()?;
+    (job.metadata.uid.as_ref() == Some(&attempt.job)).then_some(&attempt.words)
+}
+
+fn progress<'a>(look: &'a Look<'_, Database>, work: Work, rendered: &Rendered) -> Progress<'a> {
+    let children = &look.children;
     let Some(job) = children.job(work).and_then(|OneJob { slot, .. }| slot.ours()) else { return Progress::Missing };
     if job.metadata.deletion_timestamp.is_some() {
         return Progress::Running;
@@ -141,12 +155,13 @@ fn progress<'a>(children: &'a Children, work: Work, rendered: &Rendered) -> Prog
     if !jobs::is_asked_so(job, rendered) {
         return Progress::Another(job);
     }
-    if said::is_complete(job) {
+    match said::end(&children.job_pods, job) {
+        Some(End { well: true, words: Some(line), .. }) => Progress::Done(line),
+        Some(End { well: false, words, .. }) => {
+            let said = said::last_line(&children.job_pods, job, false).or_else(|| failed_words(look, job).cloned());
+            Progress::Failed(said.or(words).unwrap_or_default())
+        }
         // Its pod may be told of later than the Job itself.
-        return said::last_line(&children.job_pods, job, true).map_or(Progress::Running, Progress::Done);
-    }
-    match said::failure(job) {
-        Some(why) => Progress::Failed(said::last_line(&children.job_pods, job, false).unwrap_or(why)),
-        None => Progress::Running,
+        Some(End { well: true, words: None, .. }) | None => Progress::Running,
     }
 }

@@ -11,6 +11,7 @@ use crate::kinds::database::scene::said;
 use crate::kinds::look::Look;
 use crate::kinds::news::News;
 use crate::kinds::status::Status;
+use k8s_openapi::api::batch::v1::Job;
 use kube::core::object::HasStatus;
 
 /// What has happened since the status was `before`.
@@ -25,8 +26,13 @@ fn failed_backup(before: Option<&Status<KeptSpec>>, seen: &Observation<Database>
     if before.and_then(failure).is_some_and(|known| known.0 >= now.0) {
         return None;
     }
-    let job = seen.children.made.iter().find(|job| said::failed_at(job).as_ref() == Some(&now))?;
-    let words = said::last_line(&seen.children.job_pods, job, false).or_else(|| said::failure(job))?;
+    let end = |job: &Job| said::end(&seen.children.job_pods, job).filter(|end| !end.well && end.time.as_ref() == Some(&now));
+    let (job, words) = seen.children.made.iter().find_map(|job| Some((job, end(job)?.words?)))?;
+    // It was told when its own container had failed, and its controller says so later.
+    let begun = job.status.as_ref().and_then(|status| status.start_time.as_ref());
+    if before.and_then(failure).zip(begun).is_some_and(|(known, begun)| known.0 >= begun.0) {
+        return None;
+    }
     Some(News::Failed { reason: "BackupFailed", action: "Backup", words })
 }
 

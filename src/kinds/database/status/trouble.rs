@@ -4,7 +4,7 @@ use super::volumes::{classless, small, volume_lost, waiting_claims};
 use crate::kinds::children::Slot;
 use crate::kinds::database::Database;
 use crate::kinds::database::children::COMPONENT;
-use crate::kinds::database::children::names;
+use crate::kinds::database::children::names::{self, Work};
 use crate::kinds::database::children::secrets::Loss;
 use crate::kinds::database::facts;
 use crate::kinds::database::lifecycle::words::Phase;
@@ -133,6 +133,7 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
         },
         // Its pod says why, where it says anything.
         Progress::Running if waiting(look, &task.rendered.child.name) => return Vec::new(),
+        Progress::Running if let Some(words) = last_attempt(look, task.work) => format!("its last attempt failed: {words}"),
         Progress::Running => match (stands_still(look, &task.rendered.child.name), task.work.is_long()) {
             (Some(why), _) => why,
             (None, true) => "it goes on; once it has ended well, this question closes".to_owned(),
@@ -147,6 +148,11 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
         Progress::Missing | Progress::Another(_) => "it was not made".to_owned(),
     };
     vec![quote("Job", &task.rendered.child.name, &words)]
+}
+
+/// The last words of an attempt after which another one follows.
+fn last_attempt<'a>(look: &'a Look<'_, Database>, work: Work) -> Option<&'a String> {
+    work::failed_words(look, look.children.job(work)?.slot.ours()?)
 }
 
 /// What keeps a Job that has not ended from running at all. What its controller and the kubelet say of it are Events, which nobody

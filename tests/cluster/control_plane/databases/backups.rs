@@ -4,11 +4,11 @@ use super::{SOON, ready, saying};
 use crate::harness::{Space, Thing, eventually_or, scraped, shared};
 use serde_json::{Value, json};
 
-const SCHEDULE: &str = "0 2 * * *";
+pub const SCHEDULE: &str = "0 2 * * *";
 
 /// Makes a backup now, as its CronJob would.
 #[track_caller]
-fn back_up(space: &Space, name: &str) {
+pub fn back_up(space: &Space, name: &str) {
     let is_there = || !space.object("cronjob/db").is_null();
     eventually_or(SOON, is_there, || "there is no CronJob".to_owned());
     space.kubectl(&["create", "job", "--from=cronjob/db", name]).ok();
@@ -16,7 +16,7 @@ fn back_up(space: &Space, name: &str) {
 
 /// Waits until the status tells when a backup ended so.
 #[track_caller]
-fn tells(base: &Thing<'_>, field: &str) -> String {
+pub fn tells(base: &Thing<'_>, field: &str) -> String {
     let time = || base.status()["backup"][field].as_str().map(str::to_owned);
     eventually_or(SOON, || time().is_some(), || format!("{field}: {:#}", base.status()));
     time().unwrap()

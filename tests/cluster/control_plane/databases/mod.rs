@@ -11,6 +11,7 @@ mod edits;
 mod endings;
 mod invalid;
 mod lives;
+mod meshes;
 mod migrate;
 mod plans;
 mod questions;

@@ -5,6 +5,7 @@ pub mod kills;
 mod lives;
 mod load;
 mod losses;
+mod meshes;
 pub mod moves;
 pub mod releases;
 mod secrets;
