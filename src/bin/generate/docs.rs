@@ -84,19 +84,6 @@ pub fn states<K: Served>() -> String {
     page.join("\n\n") + "\n"
 }
 
-fn conditions<K: Served>() -> Vec<String> {
-    let mut page = vec![
-        "## Conditions".to_owned(),
-        "A condition gives no other reasons than these. *the state* and *the question* stand for their names.".to_owned(),
-        condition_rows::<K>(),
-    ];
-    if !K::CONDITIONS.is_empty() {
-        let own: Vec<String> = K::CONDITIONS.iter().map(|declared| format!("`{}`", declared.name)).collect();
-        page.push(format!("Each change of {} is an Event; `pointsman_condition` tells it.", own.join(", ")));
-    }
-    page
-}
-
 /// Each picture, with its name above it where there are more than one.
 fn pictures<K: Served>() -> String {
     let titled = |(name, picture): (&str, String)| match K::VIEWS {
