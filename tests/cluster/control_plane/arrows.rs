@@ -71,9 +71,8 @@ fn claimed() -> BTreeSet<Way> {
 /// The moves in these namespaces since `mark`, once every one has its Event; none is undeclared.
 #[track_caller]
 fn driven(mark: audit::Mark, spaces: &[&Space]) -> Vec<Moved> {
-    let mine = || -> Vec<audit::Entry> {
-        audit::since(mark).into_iter().filter(|entry| spaces.iter().any(|space| space.name == entry.namespace())).collect()
-    };
+    let names: Vec<&str> = spaces.iter().map(|space| space.name.as_str()).collect();
+    let mine = || audit::among(mark, &names);
     eventually(10, "every stored move has exactly one Event", || {
         let entries = mine();
         moves::told(&entries) == moves::to_tell(&moves::stored(&entries))

@@ -2,6 +2,7 @@
 
 use crate::harness::pool::Pool;
 use crate::harness::{Space, eventually, eventually_or};
+use serde_json::Value;
 
 /// One way.
 pub type Drive = fn(&Space);
@@ -54,10 +55,9 @@ fn went(space: &Space, ways: &[&str]) {
 /// Deletes a running pod of a Memcached.
 #[track_caller]
 pub fn lose_a_pod(space: &Space, name: &str) {
-    let its = format!("--selector=app.kubernetes.io/instance={name}");
-    let pod = space.kubectl(&["get", "pods", "--output=name", "--field-selector=status.phase=Running", &its]).ok();
-    let pod = pod.lines().next().expect("a pod runs").to_owned();
-    space.kubectl(&["delete", &pod, "--wait=false"]).ok();
+    let runs = |pod: &Value| pod["metadata"]["labels"]["app.kubernetes.io/instance"] == name && pod["status"]["phase"] == "Running";
+    let pod = space.object_list(&["pods"]).into_iter().find(runs).expect("a pod runs");
+    space.kubectl(&["delete", "pod", pod["metadata"]["name"].as_str().unwrap(), "--wait=false"]).ok();
 }
 
 fn disown_the_service(space: &Space) -> String {

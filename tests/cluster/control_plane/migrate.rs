@@ -20,14 +20,6 @@ fn sixty_objects_are_migrated_and_v1alpha1_is_removed() {
     migrated(60, 1, &[]);
 }
 
-#[test]
-fn sixty_objects_are_rewritten_where_the_cluster_could_migrate_them() {
-    // Elsewhere there is one way alone, and the test above goes it.
-    if migrates_by_itself() {
-        migrated(60, 1, &["--rewrite-only"]);
-    }
-}
-
 /// The whole way of `count` objects with so many pods each, a fifth of them written in each of five ways.
 pub fn migrated(count: usize, pods: u8, flags: &[&str]) {
     let by_cluster = migrates_by_itself() && flags.is_empty();

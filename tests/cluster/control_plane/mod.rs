@@ -17,7 +17,7 @@ mod fights;
 mod gone;
 mod metrics;
 pub mod migrate;
-mod migrate_by_cluster;
+pub mod migrate_by_cluster;
 pub mod older;
 mod people;
 mod plans;

@@ -1,15 +1,21 @@
-//! Objects read without kubectl: a program per look, ten times a second, would keep the machine busy with little else.
+//! What tests do all the time, without kubectl: a tenth of a second of CPU for each start of a program would be a third of all
+//! that a tier of them takes. What a user would type, and what is printed then, is tried by kubectl.
 
 use super::run_folder;
+use kube::api::{Api, ApiResource, DynamicObject};
+use kube::runtime::wait::await_condition;
 use kube::{Client, Config};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::OnceLock;
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// What kubectl is told, and where the API server keeps it.
-const PLACES: [(&[&str], &str, &str); 18] = [
+const PLACES: [(&[&str], &str, &str); 20] = [
     (&["mc"], "apis/cache.example.com/v1", "memcacheds"),
     (&["db"], "apis/stable.imaginedata.com/v1", "databases"),
+    (&["memcacheds.v1alpha1.cache.example.com"], "apis/cache.example.com/v1alpha1", "memcacheds"),
+    (&["databases.v1alpha1.stable.imaginedata.com"], "apis/stable.imaginedata.com/v1alpha1", "databases"),
     (&["pod", "pods"], "api/v1", "pods"),
     (&["service", "services"], "api/v1", "services"),
     (&["secret", "secrets"], "api/v1", "secrets"),
@@ -35,11 +41,25 @@ pub fn object(namespace: &str, what: &str) -> Option<Value> {
     Some(without_field_owners(get(&format!("{}/{name}", place(namespace, kind)?))))
 }
 
-/// The objects of these kinds in a namespace, one kind after another; nothing where one of them is no kind of the table.
+/// The objects that `kubectl get WHAT` lists in a namespace: kinds, one after another, and perhaps a selector; nothing where it
+/// says something else, or names no kind of the table.
 #[track_caller]
-pub fn objects(namespace: &str, kinds: &str) -> Option<Vec<Value>> {
+pub fn objects(namespace: &str, what: &[&str]) -> Option<Vec<Value>> {
+    let (kinds, flags) = what.split_first()?;
+    // `--selector X` or `--selector=X`, and no other flag.
+    let flag = flags.join("=");
+    let query = match flag.split_once('=') {
+        None if flag.is_empty() => String::new(),
+        Some(("--selector", labels)) => format!("?labelSelector={}", escaped(labels)),
+        Some(("--field-selector", fields)) => format!("?fieldSelector={}", escaped(fields)),
+        _ => return None,
+    };
     let places: Option<Vec<String>> = kinds.split(',').map(|kind| place(namespace, kind)).collect();
-    Some(places?.iter().flat_map(|place| listed(get(place))).collect())
+    Some(places?.iter().flat_map(|place| listed(get(&format!("{place}{query}")))).collect())
+}
+
+fn escaped(selector: &str) -> String {
+    selector.replace('=', "%3D").replace('/', "%2F").replace('!', "%21").replace(',', "%2C")
 }
 
 /// The minor of the Kubernetes that runs: 37 of 1.37.
@@ -78,8 +98,72 @@ fn without_field_owners(mut object: Value) -> Value {
 /// What the API server answers to the administrator; `Null` where there is nothing.
 #[track_caller]
 fn get(path: &str) -> Value {
+    match ask("GET", path, &Value::Null) {
+        Ok(value) => value,
+        Err(kube::Error::Api(status)) if status.code == 404 => Value::Null,
+        Err(fault) => panic!("{path}: {fault}"),
+    }
+}
+
+/// One request of the administrator's.
+///
+/// # Errors
+/// What the API server refused, or that it did not answer.
+pub fn ask(verb: &str, path: &str, body: &Value) -> Result<Value, kube::Error> {
+    let kind = if verb == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+    let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+    let request = http::Request::builder().method(verb).uri(path).header("content-type", kind).body(body).unwrap();
+    let (runtime, client) = edge();
+    runtime.block_on(client.request(request))
+}
+
+/// Creates an object as `kubectl apply` does, which can apply it again then; false if there is one of this name.
+#[track_caller]
+pub fn applied_first(namespace: &str, manifest: &Value) -> bool {
+    let (version, kind) = (manifest["apiVersion"].as_str().unwrap(), manifest["kind"].as_str().unwrap().to_lowercase());
+    let mut object = manifest.clone();
+    object["metadata"]["namespace"] = namespace.into();
+    let annotations = object["metadata"]["annotations"].take();
+    object["metadata"]["annotations"] = if annotations.is_null() { json!({}) } else { annotations };
+    let last = format!("{object}\n");
+    object["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = last.into();
+    let path = format!("/apis/{version}/namespaces/{namespace}/{kind}s?fieldManager=kubectl-client-side-apply&fieldValidation=Strict");
+    match ask("POST", &path, &object) {
+        Ok(_) => true,
+        Err(kube::Error::Api(status)) if status.code == 409 => false,
+        Err(fault) => panic!("{manifest}: {fault}"),
+    }
+}
+
+/// Waits until `KIND/NAME` of a namespace `is_so`, as `kubectl wait` does; false if it never was in these seconds.
+#[track_caller]
+pub fn becomes(namespace: &str, what: &str, seconds: u64, is_so: impl Fn(&Value) -> bool) -> bool {
+    let (kind, name) = what.split_once('/').unwrap();
+    let (_, group, plural) = PLACES.iter().find(|(names, ..)| names.contains(&kind)).unwrap();
+    let version = group.trim_start_matches("apis/").trim_start_matches("api/").to_owned();
+    let (group, alone) = version.split_once('/').map_or(("", version.as_str()), |both| both);
+    let resource = ApiResource {
+        group: group.to_owned(),
+        version: alone.to_owned(),
+        api_version: version.clone(),
+        kind: String::new(),
+        plural: (*plural).to_owned(),
+    };
+    let (runtime, client) = edge();
+    let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), namespace, &resource);
+    let met = |object: Option<&DynamicObject>| object.is_some_and(|object| is_so(&serde_json::to_value(object).unwrap()));
+    let waits = async {
+        // While the API server cannot convert objects, it can show none.
+        while await_condition(api.clone(), name, met).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(seconds), waits).await }).is_ok()
+}
+
+fn edge() -> &'static (Runtime, Client) {
     static EDGE: OnceLock<(Runtime, Client)> = OnceLock::new();
-    let (runtime, client) = EDGE.get_or_init(|| {
+    EDGE.get_or_init(|| {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let client = runtime.block_on(async {
@@ -87,11 +171,5 @@ fn get(path: &str) -> Value {
             Client::try_from(Config::from_custom_kubeconfig(file, &kube::config::KubeConfigOptions::default()).await.unwrap()).unwrap()
         });
         (runtime, client)
-    });
-    let request = http::Request::get(path).body(Vec::new()).unwrap();
-    match runtime.block_on(client.request::<Value>(request)) {
-        Ok(value) => value,
-        Err(kube::Error::Api(status)) if status.code == 404 => Value::Null,
-        Err(fault) => panic!("{path}: {fault}"),
-    }
+    })
 }

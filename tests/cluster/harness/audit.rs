@@ -23,12 +23,28 @@ pub fn mark() -> Mark {
 
 /// What was asked since `mark`.
 pub fn since(mark: Mark) -> Vec<Entry> {
+    lines_with(&[""], mark)
+}
+
+/// The same, within one namespace.
+pub fn within(mark: Mark, namespace: &str) -> Vec<Entry> {
+    among(mark, &[namespace])
+}
+
+/// The same, within some namespaces.
+pub fn among(mark: Mark, namespaces: &[&str]) -> Vec<Entry> {
+    lines_with(namespaces, mark).into_iter().filter(|entry| namespaces.contains(&entry.namespace().as_str())).collect()
+}
+
+/// The log is long, and most of it is about others: only lines that hold one of these words are taken apart.
+fn lines_with(words: &[&str], mark: Mark) -> Vec<Entry> {
     let mut file = File::open(path()).unwrap();
     file.seek(SeekFrom::Start(mark.0)).unwrap();
     let mut text = String::new();
     file.read_to_string(&mut text).unwrap();
+    let lines = text.lines().filter(|line| words.iter().any(|word| line.contains(word)));
     // The last line may still be on its way.
-    text.lines().filter_map(|line| serde_json::from_str(line).ok().map(Entry)).collect()
+    lines.filter_map(|line| serde_json::from_str(line).ok().map(Entry)).collect()
 }
 
 /// Every request of the operator's since the cluster began, one after another: the log is long.
@@ -39,11 +55,6 @@ pub fn all_by_operator(mut each: impl FnMut(&Entry)) {
         let entry = serde_json::from_str(&line).ok().map(Entry);
         entry.iter().filter(|entry| entry.by_operator()).for_each(&mut each);
     }
-}
-
-/// The same, within one namespace.
-pub fn within(mark: Mark, namespace: &str) -> Vec<Entry> {
-    since(mark).into_iter().filter(|entry| entry.namespace() == namespace).collect()
 }
 
 fn path() -> String {

@@ -45,7 +45,7 @@ struct Rules {
 
 impl Mesh {
     /// Puts a container of this image and command into each pod of the namespace that is made from now on, and into the pod
-    /// templates of Deployments and StatefulSets at every write.
+    /// templates of Deployments and stateful sets at every write.
     #[track_caller]
     pub fn over(space: &Space, habit: Habit, image: &str, command: &[&str]) -> Self {
         let mut container = json!({ "name": PROXY, "image": image, "command": command });
@@ -70,13 +70,13 @@ impl Mesh {
             "webhooks": [webhook("pods", "", &["pods"], &["CREATE"]), templates],
         });
         kubectl_with(&["apply", "--filename", "-"], &configuration.to_string()).ok();
-        mesh.works(space);
+        Mesh::works(space);
         mesh
     }
 
     /// The API server hears of a webhook a moment after it is registered.
     #[track_caller]
-    fn works(&self, space: &Space) {
+    fn works(space: &Space) {
         let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "first" }, "spec": { "containers": [{ "name": "first", "image": "first" }] } });
         super::eventually(30, "the mesh is asked about pods", || {
             space.kubectl_with(&["create", "--dry-run=server", "--output=json", "--filename", "-"], &pod.to_string()).ok().contains(PROXY)

@@ -1,6 +1,7 @@
 //! Nodes that a test opens and closes: pods that exist stay, new ones wait for a node.
 
-use super::{Space, kubectl};
+use super::{Space, api};
+use serde_json::{Value, json};
 
 /// The node that the pool opens.
 const NODE: &str = "fake-0";
@@ -33,18 +34,22 @@ impl Pool {
     /// Waiting pods are scheduled.
     #[track_caller]
     pub fn open(&self) {
-        kubectl(&["label", "node", NODE, "--overwrite", &format!("{}=open", self.label)]).ok();
+        self.label_the_node(&json!("open")).unwrap();
     }
 
     /// New pods are not scheduled.
     #[track_caller]
     pub fn close(&self) {
-        kubectl(&["label", "node", NODE, &format!("{}-", self.label)]).ok();
+        self.label_the_node(&Value::Null).unwrap();
+    }
+
+    fn label_the_node(&self, value: &Value) -> Result<Value, kube::Error> {
+        api::ask("PATCH", &format!("/api/v1/nodes/{NODE}"), &json!({ "metadata": { "labels": { &self.label: value } } }))
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        kubectl(&["label", "node", NODE, &format!("{}-", self.label)]);
+        let _ = self.label_the_node(&Value::Null);
     }
 }

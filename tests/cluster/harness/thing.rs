@@ -1,8 +1,7 @@
 //! One object of the operator's, as a user speaks of it: `mc/cache`, `db/shop`.
 
-use super::{Answer, Space, bash, eventually, eventually_or};
+use super::{Answer, Space, api, bash, eventually, eventually_or};
 use serde_json::Value;
-use std::time::{Duration, Instant};
 
 /// An object in a test's namespace; it need not be there.
 #[derive(Clone, Debug)]
@@ -47,10 +46,7 @@ impl<'a> Thing<'a> {
     /// Is it ready as its spec asks now?
     #[track_caller]
     pub fn is_ready_as_asked(&self) -> bool {
-        let seen = self.seen();
-        let conditions = seen["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        let ready = conditions.into_iter().find(|condition| condition["type"] == "Ready").unwrap_or_default();
-        ready["status"] == "True" && ready["observedGeneration"] == seen["metadata"]["generation"]
+        is_ready_as_asked(&self.seen())
     }
 
     /// Runs kubectl with a verb on it.
@@ -79,30 +75,18 @@ impl<'a> Thing<'a> {
         bash(offer["command"].as_str().unwrap())
     }
 
-    /// Waits until it is in `state`. One kubectl that watches: many that poll would keep the machine busy.
+    /// Waits until it is in `state`.
     #[track_caller]
     pub fn reaches(&self, state: &str, seconds: u64) {
-        let answer = self.wait(&format!("jsonpath={{.status.state}}={state}"), seconds);
-        assert!(answer.code == 0, "{} is not {state} after {seconds} s: {}{:#}", self.path(), answer.err, self.status());
+        let met = api::becomes(&self.space.name, &self.path(), seconds, |object| object["status"]["state"] == state);
+        assert!(met, "{} is not {state} after {seconds} s: {:#}", self.path(), self.status());
     }
 
-    /// Waits as a user would.
+    /// Waits until it is ready as its spec asks, as `kubectl wait --for=condition=Ready` does.
     #[track_caller]
     pub fn ready_within(&self, seconds: u64) {
-        let answer = self.wait("condition=Ready", seconds);
-        assert!(answer.code == 0, "{} is not ready after {seconds} s: {}{:#}", self.path(), answer.err, self.status());
-    }
-
-    /// `kubectl wait` lists out of the API server's watch cache. Just after a definition has changed that is a new one, and may
-    /// lack an object that was made a moment before; kubectl calls it `NotFound` then, and is asked again for some seconds.
-    fn wait(&self, what: &str, seconds: u64) -> Answer {
-        let began = Instant::now();
-        loop {
-            let answer = self.kubectl("wait", &[&format!("--for={what}"), &format!("--timeout={seconds}s")]);
-            if !answer.err.contains("(NotFound)") || began.elapsed() > Duration::from_secs(5) {
-                return answer;
-            }
-        }
+        let met = api::becomes(&self.space.name, &self.path(), seconds, is_ready_as_asked);
+        assert!(met, "{} is not ready after {seconds} s: {:#}", self.path(), self.status());
     }
 
     /// The states that it went through, as its history tells.
@@ -133,4 +117,10 @@ impl<'a> Thing<'a> {
         };
         eventually(10, "every move is told", || told() >= self.history().len());
     }
+}
+
+fn is_ready_as_asked(object: &Value) -> bool {
+    let conditions = object["status"]["conditions"].as_array().map_or(&[][..], Vec::as_slice);
+    let ready = conditions.iter().find(|condition| condition["type"] == "Ready");
+    ready.is_some_and(|ready| ready["status"] == "True" && ready["observedGeneration"] == object["metadata"]["generation"])
 }

@@ -4,8 +4,8 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// More would keep the machine busy for longer than the operator's deadlines last.
-const AT_ONCE: usize = 5;
+/// More would keep two cores busy for longer than the operator's deadlines last.
+const AT_ONCE: usize = 3;
 
 #[derive(Debug)]
 struct Cluster {

@@ -1,4 +1,6 @@
-//! The same on the wire, for longer.
+//! The same on the wire, for longer; and what only the released program is small enough for.
+
+mod footprint;
 
 use crate::harness::{Space, alone, operator, shared};
 use crate::node::ready::rounds;

@@ -3,7 +3,6 @@
 mod broken;
 pub mod certificates;
 pub mod databases;
-mod footprint;
 mod memory;
 mod older;
 pub mod ready;

@@ -36,7 +36,7 @@ pub fn create<'a>(space: &'a Space, name: &str, fields: &Value) -> Thing<'a> {
         spec[field] = value.clone();
     }
     let manifest = json!({ "apiVersion": "stable.imaginedata.com/v1", "kind": "Database", "metadata": { "name": name }, "spec": spec });
-    space.apply(&manifest.to_string()).ok();
+    space.applied(&manifest.to_string());
     space.db(name)
 }
 
@@ -56,8 +56,12 @@ fn saying(component: &str, words: &str) -> Value {
 /// The names that `kubectl get WHAT` lists, without those of other objects that every namespace has.
 #[track_caller]
 fn names(space: &Space, what: &str) -> Vec<String> {
-    let listed = space.kubectl(&["get", what, "--output=name"]).ok();
-    listed.lines().filter(|name| *name != "configmap/kube-root-ca.crt").map(str::to_owned).collect()
+    let named = |object: Value| {
+        let kind = object["kind"].as_str().unwrap().to_lowercase();
+        let group = object["apiVersion"].as_str().unwrap().split_once('/').map(|(group, _)| format!(".{group}"));
+        format!("{kind}{}/{}", group.unwrap_or_default(), object["metadata"]["name"].as_str().unwrap())
+    };
+    space.object_list(&[what]).into_iter().map(named).filter(|name| name != "configmap/kube-root-ca.crt").collect()
 }
 
 /// The question that is open, once there is one; it has this reason.

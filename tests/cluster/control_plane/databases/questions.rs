@@ -162,6 +162,8 @@ fn pods_lost(space: &Space) {
     space.kubectl(&["delete", "pod/db-1", "--wait=false"]).ok();
 }
 
+const BACK_OFF: u64 = pointsman::controller::backoff::LONGEST.as_secs();
+
 /// Somebody counts the servers otherwise, again and again.
 fn fought(space: &Space) {
     let base = ready(space, "db", &json!({}));
@@ -176,7 +178,8 @@ fn fought(space: &Space) {
             let asks = base.status()["state"] == "HumanIntervention";
             asks || space.object("statefulset/db")["spec"]["replicas"] == 1
         };
-        eventually_or(SOON, seen, || format!("the count was neither mended nor asked about: {:?}", base.history()));
+        // The longest that the operator waits between two repairs of one child, and the time that one takes.
+        eventually_or(BACK_OFF + SOON, seen, || format!("the count was neither mended nor asked about: {:?}", base.history()));
     }
 }
 

@@ -1,7 +1,7 @@
-//! What the operator costs where there is nothing to do.
+//! What the released program costs where there is nothing to do.
 
-use super::turns::{process_of, replicas, two_ready};
 use crate::harness::{alone, eventually, kubectl, nobody_elses, operator};
+use crate::node::turns::{process_of, replicas, two_ready};
 use serde_json::Value;
 
 const MB: f64 = 1e6;
