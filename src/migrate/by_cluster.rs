@@ -68,6 +68,15 @@ pub(super) async fn migrate<'a>(
 }
 
 impl Asked<'_> {
+    /// Once more: the controller works by a cache, and may not know yet that it has shortened what the definition says.
+    ///
+    /// # Errors
+    /// When it is not known what the definition says now.
+    pub(super) async fn put_back(&self, found: Found) -> Result<Found, String> {
+        let stored = rewrite::put_back(self.run.client, self.run.kind, &found).await?;
+        Ok(Found { stored, ..found })
+    }
+
     /// Deletes what has ended. Until the objects are checked it stays, so that the next run asks for no other one.
     pub(super) async fn clean_up(self) {
         if let Some(ended) = &self.ended {

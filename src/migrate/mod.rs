@@ -120,20 +120,30 @@ pub async fn migrate_kind(client: &Client, kind: &Kind, rewrite_only: bool) -> R
     if let Some(asked) = &asked {
         (found, names) = (asked.found.clone(), look::names(client, kind).await?);
     }
-    let passed = rewrite::all(client, kind, &found, &names).await?;
-    if !passed.refused.is_empty() {
-        return Err(words::refused(kind, &found, &passed));
+    let came = go_through(client, kind, &found, &names).await;
+    if let Some(asked) = &asked {
+        found = asked.put_back(found).await?;
     }
-    // What came since is stored as it should be, whoever wrote it; only its managers may have to be named anew.
-    let late = look::late(client, kind).await?;
-    let again: Vec<Name> = late.iter().map(|late| late.name.clone()).collect();
-    let repassed = rewrite::all(client, kind, &found, &again).await?;
-    if !repassed.refused.is_empty() {
-        return Err(words::refused(kind, &found, &repassed));
-    }
+    let (passed, late) = came?;
     rewrite::shrink(client, kind, &found).await?;
     if let Some(asked) = asked {
         asked.clean_up().await;
     }
     Ok(Some(words::finished(kind, &found, &passed, &late)))
+}
+
+/// Goes through every object, and once more through those that were written through another version meanwhile.
+async fn go_through(client: &Client, kind: &Kind, found: &Found, names: &[Name]) -> Result<(Passed, Vec<Late>), String> {
+    let passed = rewrite::all(client, kind, found, names).await?;
+    if !passed.refused.is_empty() {
+        return Err(words::refused(kind, found, &passed));
+    }
+    // What came since is stored as it should be, whoever wrote it; only its managers may have to be named anew.
+    let late = look::late(client, kind).await?;
+    let again: Vec<Name> = late.iter().map(|late| late.name.clone()).collect();
+    let repassed = rewrite::all(client, kind, found, &again).await?;
+    if !repassed.refused.is_empty() {
+        return Err(words::refused(kind, found, &repassed));
+    }
+    Ok((passed, late))
 }

@@ -53,8 +53,13 @@ fn first(
     move |call, before| one(call, before).or_else(|| other(call, before))
 }
 
-/// The cluster shortens what the definition says, after it was read for the first time.
+/// The cluster shortens what the definition says, after it was read for the first time; as it was put back, so it stays.
 fn shortened(call: &str, before: usize) -> Answer {
+    (call == DEFINITION && before == 1).then(|| (200, definition(&["v2"])))
+}
+
+/// It shortens that once more, after it was put back: its controller did not know yet that it has.
+fn shortened_twice(call: &str, before: usize) -> Answer {
     (call == DEFINITION && before > 0).then(|| (200, definition(&["v2"])))
 }
 
@@ -103,6 +108,20 @@ async fn a_failed_migration_does_not_shorten_what_the_definition_says() {
     assert_eq!(patches, [&put_back()]);
     // It stays: the next run asks for no other one.
     assert_eq!((count(&calls, "PUT"), count(&calls, &of("DELETE"))), (2, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_shortened_once_more_is_put_back_once_more() {
+    let (said, calls) = migrated_as(false, first(shortened_twice, cluster(false, SUCCEEDS))).await;
+    assert!(said.as_ref().is_ok_and(|said| said.contains("status.storedVersions: v1, v2 -> v2\n")), "{said:?}");
+    let patches: Vec<&Value> = calls.iter().filter(|(call, _)| call == STATUS).map(|(_, sent)| sent).collect();
+    let [once, again, last] = patches[..] else { panic!("{patches:?}") };
+    assert_eq!((once, again, &last[1]["value"]), (&put_back(), &put_back(), &json!(["v1", "v2"])));
+
+    let denied = |call: &str, _: usize| (call == one("PUT")).then(|| fault(403, "admission webhook denied the request: no"));
+    let (said, calls) = migrated_as(false, first(denied, first(shortened_twice, cluster(false, FAILS)))).await;
+    assert!(said.is_err());
+    assert_eq!(count(&calls, STATUS), 2, "the definition says more than is true");
 }
 
 #[tokio::test(start_paused = true)]
@@ -176,7 +195,7 @@ async fn an_end_while_it_is_deleted_is_noticed() {
     let changed = |call: &str, before: usize| match before {
         0 if call == of("DELETE") => Some(fault(409, "the object has been modified")),
         _ if call == of("GET") && before > 31 => Some((200, migration(&["Running", "Failed!"], "99"))),
-        2.. if call == DEFINITION => Some((200, definition(&["v2"]))),
+        2 if call == DEFINITION => Some((200, definition(&["v2"]))),
         _ => None,
     };
     let (said, calls) = migrated_as(false, first(changed, cluster(false, &[&[]]))).await;

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// More would keep two cores busy for longer than the operator's deadlines last.
-const AT_ONCE: usize = 3;
+const AT_ONCE: usize = 4;
 
 #[derive(Debug)]
 struct Cluster {
