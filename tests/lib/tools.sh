@@ -27,8 +27,9 @@ needs_basics() {
 
 needs_cargo_deny() {
     [[ $("$TOOLS/bin/cargo-deny" --version 2>/dev/null) != "cargo-deny $CARGO_DENY" ]] || return 0
-    # Not static, and not for the target of the tests.
+    # Not static, not for the target of the tests, and compiled faster than it runs.
     env --unset RUSTFLAGS --unset CARGO_BUILD_TARGET --unset CARGO_TARGET_DIR \
+        CARGO_PROFILE_RELEASE_LTO=false CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
         cargo install --quiet --locked --root "$TOOLS" "cargo-deny@$CARGO_DENY"
 }
 
