@@ -71,10 +71,10 @@ impl Asked<'_> {
     /// Once more: the controller works by a cache, and may not know yet that it has shortened what the definition says.
     ///
     /// # Errors
-    /// When it is not known what the definition says now.
-    pub(super) async fn put_back(&self, found: Found) -> Result<Found, String> {
-        let stored = rewrite::put_back(self.run.client, self.run.kind, &found).await?;
-        Ok(Found { stored, ..found })
+    /// Returns an error if it is not known what the definition says now.
+    pub(super) async fn put_back(&self, found: &Found) -> Result<Found, String> {
+        let stored = rewrite::put_back(self.run.client, self.run.kind, found).await?;
+        Ok(Found { stored, ..found.clone() })
     }
 
     /// Deletes what has ended. Until the objects are checked it stays, so that the next run asks for no other one.

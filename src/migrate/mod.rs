@@ -120,9 +120,12 @@ pub async fn migrate_kind(client: &Client, kind: &Kind, rewrite_only: bool) -> R
     if let Some(asked) = &asked {
         (found, names) = (asked.found.clone(), look::names(client, kind).await?);
     }
-    let came = go_through(client, kind, &found, &names).await;
+    let mut came = go_through(client, kind, &found, &names).await;
     if let Some(asked) = &asked {
-        found = asked.put_back(found).await?;
+        match asked.put_back(&found).await {
+            Ok(now) => found = now,
+            Err(fault) => came = Err(came.err().unwrap_or_default() + &fault),
+        }
     }
     let (passed, late) = came?;
     rewrite::shrink(client, kind, &found).await?;

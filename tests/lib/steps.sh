@@ -3,16 +3,21 @@
 
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/pointsman
 STARTED=$EPOCHREALTIME
-STEP_LOGS=$CACHE/logs/steps
-# A line per step: start, seconds, seconds of CPU, tests that passed, and its title.
-STEPS=$STEP_LOGS/steps
-
 LANES=()
 
+# begin_steps FOLDER: for the logs. In STEPS stands a line per step: start, seconds, seconds of CPU, tests that passed, and title.
 begin_steps() {
+    STEP_LOGS=$1
+    STEPS=$STEP_LOGS/steps
+    mkdir -p "$STEP_LOGS"
+}
+
+# The beds, and the folder of the logs, are the same for all runs of one user.
+one_run_at_a_time() {
+    exec {turn}>"$CACHE/run-of-tests.lock"
+    flock --nonblock "$turn" || { echo "another run of the tests is on; its logs are in $STEP_LOGS" >&2 && exit 1; }
     rm -rf "$STEP_LOGS"
     mkdir -p "$STEP_LOGS"
-    : >"$STEPS"
 }
 
 # say WORDS...: a line with the time since the start.
@@ -20,8 +25,8 @@ say() {
     awk -v from="$STARTED" -v to="$EPOCHREALTIME" -v words="$*" 'BEGIN { printf "=== %4d s  %s\n", to - from, words }'
 }
 
-# step TITLE COMMAND...: runs it with its output in a log. One that fails ends the lane, with what is known about it; `set -e`
-# holds within it, so a step stands in no condition.
+# step TITLE COMMAND...: runs it with its output in a log, and with SHOWN before the eyes of who waits. One that fails ends the
+# lane, with what is known about it; `set -e` holds within it, so a step stands in no condition.
 step() {
     local title=$1 log status from=$EPOCHREALTIME cpu ticker self=$BASHPID
     shift
@@ -33,8 +38,13 @@ step() {
     ticker=$!
     disown "$ticker"
     set +e
-    (set -e && "$@") >"$log" 2>&1
-    status=$?
+    if [[ -n ${SHOWN:-} ]]; then
+        (set -e && "$@") 2>&1 | tee "$log"
+        status=${PIPESTATUS[0]}
+    else
+        (set -e && "$@") >"$log" 2>&1
+        status=$?
+    fi
     set -e
     { pkill --parent "$ticker"; kill "$ticker"; } 2>/dev/null || true
     if ((status)); then
@@ -43,6 +53,15 @@ step() {
         exit 1
     fi
     record "$title" "$log" "$from" "$cpu" "$(cpu_of_children "$self")"
+}
+
+# tests_step TITLE COMMAND...: a step that fails, too, where no test ran: a filter may match none.
+tests_step() {
+    step "$@"
+    awk -F'\t' -v title="$1" '$5 == title && $4 > 0 { found = 1 } END { exit !found }' "$STEPS" || {
+        say "$1: FAILED; no test ran"
+        exit 1
+    }
 }
 
 # What whoever waits for long sees: the last line of what a step prints.
@@ -64,7 +83,7 @@ cpu_of_children() {
 # record TITLE LOG FROM TICKS TICKS: what daemons and pods took, which no step waits for, stands in its log.
 record() {
     local title=$1 log=$2 from=$3 ticks=$(($5 - $4)) passed daemons
-    passed=$(sed -n 's/^test result: ok\. \([0-9]*\) passed; 0 failed; 0 ignored.*/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
+    passed=$(sed -n 's/^test result: ok\. \([0-9]*\) passed; 0 failed.*/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
     daemons=$(sed -n 's/^CPU of daemons and pods: \([0-9]*\) s$/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
     awk -v begin="$STARTED" -v from="$from" -v to="$EPOCHREALTIME" -v cpu="$ticks" -v hz="$(getconf CLK_TCK)" -v more="$daemons" \
         -v passed="$passed" -v title="$title" \
@@ -90,11 +109,11 @@ beside() {
         LANES+=($!)
     done
     set +m
-    trap 'end_lanes; exit 130' INT TERM
+    trap 'end_lanes; exit 130' INT TERM HUP
     for lane in "${LANES[@]}"; do
         wait "$lane" || failed=1
     done
-    trap - INT TERM
+    trap - INT TERM HUP
     return "$failed"
 }
 
@@ -103,7 +122,10 @@ end_lanes() {
     for lane in "${LANES[@]}"; do
         kill -TERM -- "-$lane" 2>/dev/null || true
     done
-    wait
+    # Not only for a lane itself: what it has begun takes a cluster down.
+    for lane in "${LANES[@]}"; do
+        while kill -0 -- "-$lane" 2>/dev/null; do sleep 0.1; done
+    done
 }
 
 # print_times: the steps as a table in Markdown.

@@ -75,7 +75,9 @@ fn place(namespace: &str, kind: &str) -> Option<String> {
 }
 
 /// A list names its kind once; kubectl writes it into every item.
+#[track_caller]
 fn listed(mut list: Value) -> Vec<Value> {
+    assert!(list.is_object(), "nobody serves this kind");
     let kind = list["kind"].as_str().and_then(|kind| kind.strip_suffix("List")).map(str::to_owned);
     let version = list["apiVersion"].take();
     let items = list["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
@@ -108,7 +110,7 @@ fn get(path: &str) -> Value {
 /// One request of the administrator's.
 ///
 /// # Errors
-/// What the API server refused, or that it did not answer.
+/// Returns an error if the API server refuses it, or does not answer.
 pub fn ask(verb: &str, path: &str, body: &Value) -> Result<Value, kube::Error> {
     let kind = if verb == "PATCH" { "application/merge-patch+json" } else { "application/json" };
     let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };

@@ -25,8 +25,9 @@ start_daemon() {
             ((descriptor <= 2)) || eval "exec $descriptor>&-"
         done
         cd "$RUN" || exit
-        # There is more memory than time to collect it in.
+        # There is more memory than time to collect it in; and a test that starts one means it for itself alone.
         export GOGC=400
+        unset GOMAXPROCS
         exec setsid "$BED_HOME/first" "$@"
     ) </dev/null >"$LOGS/$name.log" 2>&1 &
     echo "$! $(start_time_of $!)" >"$PIDS/$name"

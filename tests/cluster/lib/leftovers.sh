@@ -2,13 +2,14 @@
 # shellcheck shell=bash
 
 stop_everything() {
-    stop_daemons operator volumes
+    stop_daemons operator operator-second volumes
     if ((EUID == 0)) && [[ -d $NODE_STATE ]] && owns_the_node; then
         stop_node
     fi
     stop_daemons kwok kube-scheduler kube-controller-manager kube-apiserver
     stop_daemons etcd
     rm -rf "${FAST:?}/etcd" "$AUDIT_LOG"
+    [[ $FAST == "$RUN" ]] || rmdir "$FAST" 2>/dev/null || true
     find "$RUN" -mindepth 1 -maxdepth 1 ! -name logs -exec rm -rf {} + 2>/dev/null || true
 }
 

@@ -17,9 +17,11 @@ METRICS_PORT=$((8080 + OFFSET))
 # Where an operator that is a process listens: a second bed's runs beside the first's.
 WEBHOOK_PORT=$((9443 + OFFSET))
 
-# What is written all the time lies in memory: whoever else writes much would hold etcd and the API server up for seconds.
+# What is written all the time lies in memory, where 4 GB or more are for files: whoever else writes much would hold etcd and the
+# API server up for seconds.
 FAST=$RUN
-[[ ! -w /dev/shm ]] || FAST=/dev/shm/pointsman-$UID-$BED_NAME
+[[ ! -w /dev/shm || $(df --block-size=G --output=size /dev/shm | tr -dc '[:digit:]') -lt 4 ]] ||
+    FAST=/dev/shm/pointsman-$UID${RUN//\//-}
 
 BIN=$RUN/bin
 LOGS=$RUN/logs

@@ -88,6 +88,7 @@ build() {
 plan() {
     local tier programs images=0 name minutes=1
     tier=$(choose_tier "$1" 2>/dev/null)
+    [[ $tier != existing ]] || return 0
     mapfile -t programs < <(missing_programs "$tier")
     ((${#programs[@]} == 0)) || minutes=$((minutes + 1 + ${#programs[@]}))
     if [[ $tier == node ]]; then
