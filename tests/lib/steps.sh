@@ -3,21 +3,23 @@
 
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/pointsman
 STARTED=$EPOCHREALTIME
+TURN=
 LANES=()
 
 # begin_steps FOLDER: for the logs. In STEPS stands a line per step: start, seconds, seconds of CPU, tests that passed, and title.
 begin_steps() {
     STEP_LOGS=$1
     STEPS=$STEP_LOGS/steps
+    rm -rf "$STEP_LOGS"
     mkdir -p "$STEP_LOGS"
+    : >"$STEPS"
 }
 
 # The beds, and the folder of the logs, are the same for all runs of one user.
 one_run_at_a_time() {
-    exec {turn}>"$CACHE/run-of-tests.lock"
-    flock --nonblock "$turn" || { echo "another run of the tests is on; its logs are in $STEP_LOGS" >&2 && exit 1; }
-    rm -rf "$STEP_LOGS"
-    mkdir -p "$STEP_LOGS"
+    mkdir -p "$CACHE"
+    exec {TURN}>"$CACHE/run-of-tests.lock"
+    flock --nonblock "$TURN" || { echo "another run of the tests is on" >&2 && exit 1; }
 }
 
 # say WORDS...: a line with the time since the start.
@@ -66,6 +68,8 @@ tests_step() {
 
 # What whoever waits for long sees: the last line of what a step prints.
 tell_each_minute() {
+    # It may outlive the run by a minute.
+    [[ -z ${TURN:-} ]] || exec {TURN}>&-
     while sleep 60 && kill -0 $$ 2>/dev/null; do
         say "$1: $(tail -n 1 "$2" | cut -c1-100)"
     done
