@@ -6,8 +6,8 @@ use crate::harness::{Space, eventually_or, shared};
 use serde_json::json;
 
 const IMAGE: &str = "docker.io/library/postgres:17";
-/// It runs until it is told to end, as a proxy does.
-const FOR_EVER: [&str; 3] = ["bash", "-c", "trap 'exit 0' TERM; sleep infinity & wait"];
+/// It runs until it is told to end, as a proxy does. PostgreSQL's image has INT sent for that.
+const FOR_EVER: [&str; 3] = ["bash", "-c", "trap 'exit 0' TERM INT; sleep infinity & wait"];
 
 #[test]
 fn its_last_dump_brings_all_of_it_back() {
