@@ -110,6 +110,7 @@ fn the_definition_names_v1alpha1_until_the_last_object_is_written() {
     }
 
     drop(denied);
+    eventually(30, "the policy holds no more", || space.kubectl(&["label", "mc/denied", "a=b", "--dry-run=server"]).code == 0);
     let said = Run::started(&[]).finished().ok();
     assert_eq!(etcd::count(&etcd::memcacheds(&space.name), "v1"), 2, "{said}");
     assert_eq!(stored_versions(DEFINITION), ["v1"], "{said}");
