@@ -57,7 +57,7 @@ step() {
     record "$title" "$log" "$from" "$cpu" "$(cpu_of_children "$self")"
 }
 
-# tests_step TITLE COMMAND...: a step that fails, too, where no test ran: a filter may match none.
+# tests_step TITLE COMMAND...: a step that fails, too, where no test ran, or some were ignored: a filter may match none.
 tests_step() {
     step "$@"
     awk -F'\t' -v title="$1" '$5 == title && $4 > 0 { found = 1 } END { exit !found }' "$STEPS" || {
@@ -87,7 +87,7 @@ cpu_of_children() {
 # record TITLE LOG FROM TICKS TICKS: what daemons and pods took, which no step waits for, stands in its log.
 record() {
     local title=$1 log=$2 from=$3 ticks=$(($5 - $4)) passed daemons
-    passed=$(sed -n 's/^test result: ok\. \([0-9]*\) passed; 0 failed.*/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
+    passed=$(sed -n 's/^test result: ok\. \([0-9]*\) passed; 0 failed; 0 ignored.*/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
     daemons=$(sed -n 's/^CPU of daemons and pods: \([0-9]*\) s$/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
     awk -v begin="$STARTED" -v from="$from" -v to="$EPOCHREALTIME" -v cpu="$ticks" -v hz="$(getconf CLK_TCK)" -v more="$daemons" \
         -v passed="$passed" -v title="$title" \
