@@ -3,6 +3,7 @@
 
 use super::run_folder;
 use kube::api::{Api, ApiResource, DynamicObject};
+use kube::core::GroupVersion;
 use kube::runtime::wait::await_condition;
 use kube::{Client, Config};
 use serde_json::{Value, json};
@@ -10,8 +11,11 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
+/// What kubectl is told, the path of the group's version, and the plural.
+type Row = (&'static [&'static str], &'static str, &'static str);
+
 /// What kubectl is told, and where the API server keeps it.
-const PLACES: [(&[&str], &str, &str); 20] = [
+const PLACES: [Row; 20] = [
     (&["mc"], "apis/cache.example.com/v1", "memcacheds"),
     (&["db"], "apis/stable.imaginedata.com/v1", "databases"),
     (&["memcacheds.v1alpha1.cache.example.com"], "apis/cache.example.com/v1alpha1", "memcacheds"),
@@ -69,8 +73,13 @@ pub fn minor() -> u32 {
     *MINOR.get_or_init(|| get("/version")["minor"].as_str().and_then(|minor| minor.trim_end_matches('+').parse().ok()).unwrap())
 }
 
-fn place(namespace: &str, kind: &str) -> Option<String> {
-    let (_, group, plural) = PLACES.iter().find(|(names, ..)| names.contains(&kind))?;
+fn row(kind: &str) -> Option<&'static Row> {
+    PLACES.iter().find(|(names, ..)| names.contains(&kind))
+}
+
+/// The path of a kind's objects in a namespace; nothing where it is no kind of the table.
+pub fn place(namespace: &str, kind: &str) -> Option<String> {
+    let (_, group, plural) = row(kind)?;
     Some(format!("/{group}/namespaces/{namespace}/{plural}"))
 }
 
@@ -141,16 +150,9 @@ pub fn applied_first(namespace: &str, manifest: &Value) -> bool {
 #[track_caller]
 pub fn becomes(namespace: &str, what: &str, seconds: u64, is_so: impl Fn(&Value) -> bool) -> bool {
     let (kind, name) = what.split_once('/').unwrap();
-    let (_, group, plural) = PLACES.iter().find(|(names, ..)| names.contains(&kind)).unwrap();
-    let version = group.trim_start_matches("apis/").trim_start_matches("api/").to_owned();
-    let (group, alone) = version.split_once('/').map_or(("", version.as_str()), |both| both);
-    let resource = ApiResource {
-        group: group.to_owned(),
-        version: alone.to_owned(),
-        api_version: version.clone(),
-        kind: String::new(),
-        plural: (*plural).to_owned(),
-    };
+    let (_, group, plural) = row(kind).unwrap();
+    let version: GroupVersion = group.trim_start_matches("apis/").trim_start_matches("api/").parse().unwrap();
+    let resource = ApiResource::from_gvk_with_plural(&version.with_kind(""), plural);
     let (runtime, client) = edge();
     let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), namespace, &resource);
     let met = |object: Option<&DynamicObject>| object.is_some_and(|object| is_so(&serde_json::to_value(object).unwrap()));

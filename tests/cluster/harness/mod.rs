@@ -351,8 +351,7 @@ impl Drop for Space {
         }
         // What a test that failed held, or protected, must not stay for ever.
         let freed = json!({ "metadata": { "finalizers": null, "annotations": { "pointsman.dev/protected": null } } });
-        for kind in ["cache.example.com/v1/namespaces/NAME/memcacheds", "stable.imaginedata.com/v1/namespaces/NAME/databases"] {
-            let path = format!("/apis/{}", kind.replace("NAME", &self.name));
+        for path in ["mc", "db"].iter().filter_map(|kind| api::place(&self.name, kind)) {
             let Ok(list) = api::ask("GET", &path, &Value::Null) else { continue };
             let held = |meta: &&Value| !meta["finalizers"].is_null() || !meta["annotations"]["pointsman.dev/protected"].is_null();
             let all = list["items"].as_array().into_iter().flatten().map(|object| &object["metadata"]);

@@ -39,8 +39,7 @@ impl<'a> Thing<'a> {
     /// A condition of it.
     #[track_caller]
     pub fn condition(&self, name: &str) -> Value {
-        let conditions = self.status()["conditions"].as_array().cloned().unwrap_or_default();
-        conditions.into_iter().find(|condition| condition["type"] == name).unwrap_or_default()
+        condition(&self.seen(), name).cloned().unwrap_or_default()
     }
 
     /// Is it ready as its spec asks now?
@@ -119,8 +118,11 @@ impl<'a> Thing<'a> {
     }
 }
 
+fn condition<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
+    object["status"]["conditions"].as_array()?.iter().find(|condition| condition["type"] == name)
+}
+
 fn is_ready_as_asked(object: &Value) -> bool {
-    let conditions = object["status"]["conditions"].as_array().map_or(&[][..], Vec::as_slice);
-    let ready = conditions.iter().find(|condition| condition["type"] == "Ready");
-    ready.is_some_and(|ready| ready["status"] == "True" && ready["observedGeneration"] == object["metadata"]["generation"])
+    condition(object, "Ready")
+        .is_some_and(|ready| ready["status"] == "True" && ready["observedGeneration"] == object["metadata"]["generation"])
 }
