@@ -16,7 +16,7 @@ const TROUBLE: Duration = Duration::from_mins(5);
 const CURED: Duration = Duration::from_secs(45);
 
 fn runs() -> u64 {
-    if std::env::var_os("POINTSMAN_LONG").is_some() { 200_000 } else { 4_000 }
+    if std::env::var_os("POINTSMAN_LONG").is_some() { 200_000 } else { 1_000 }
 }
 
 #[test]

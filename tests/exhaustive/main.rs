@@ -62,7 +62,7 @@ fn search(edits: u8, answers: u8, faults: u8) -> Vec<String> {
 
 #[test]
 fn every_way_leads_to_rest() {
-    let bounds: &[(u8, u8, u8)] = if std::env::var_os("POINTSMAN_LONG").is_some() { &[(2, 1, 1)] } else { &[(2, 1, 0), (1, 1, 1)] };
+    let bounds: &[(u8, u8, u8)] = if std::env::var_os("POINTSMAN_LONG").is_some() { &[(2, 1, 1)] } else { &[(1, 1, 1)] };
     for (edits, answers, faults) in bounds {
         let wrong = search(*edits, *answers, *faults);
         assert!(wrong.is_empty(), "{} kinds of fault: {:#?}", wrong.len(), &wrong[..wrong.len().min(20)]);

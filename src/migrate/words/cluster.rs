@@ -49,12 +49,12 @@ pub fn asked_for(kind: &Kind, outcome: &Outcome) -> String {
              It stops at the first object that cannot be written; {INSTEAD}, and all that cannot be are listed at the end"
         ),
         Outcome::NotBegun(seconds) => {
-            format!("no controller has begun StorageVersionMigration {name} within {seconds} s, so it was deleted; {INSTEAD}")
+            format!("no controller has begun StorageVersionMigration {name} within {seconds} s, so it is given up; {INSTEAD}")
         }
         Outcome::Quiet(seconds, said) => {
-            format!("StorageVersionMigration {name} has not changed for {seconds} s, so it was deleted ({said}); {INSTEAD}")
+            format!("StorageVersionMigration {name} has not changed for {seconds} s, so it is given up ({said}); {INSTEAD}")
         }
-        Outcome::Unwanted => format!("StorageVersionMigration {name} has not ended, so it was deleted; {INSTEAD}"),
+        Outcome::Unwanted => format!("StorageVersionMigration {name} has not ended, so it is given up; {INSTEAD}"),
         Outcome::Deleted => format!("somebody else deleted StorageVersionMigration {name} before its end; {INSTEAD}"),
     };
     format!("{}: {said}", kind.definition)

@@ -65,12 +65,31 @@ const WAYS: [Way; 11] = [
     }),
 ];
 
+/// Every field at once.
+fn everything() -> Value {
+    let mut all = json!({});
+    for (_, fixture) in fixtures() {
+        json_patch::merge(&mut all, &fixture);
+    }
+    all
+}
+
 #[test]
 fn every_way_through_v1alpha1_keeps_what_it_cannot_say() {
+    walked(&[("defaults", json!({})), ("everything", everything())]);
+}
+
+/// Each fixture by itself on every way.
+pub fn each_is_walked() {
+    walked(&fixtures());
+}
+
+#[track_caller]
+fn walked(fixtures: &[(&str, Value)]) {
     let _turn = shared();
     let space = Space::new("carrier");
-    for (name, fixture) in fixtures() {
-        space.kubectl_with(&["create", "--filename", "-"], &MEMCACHED.manifest("v1", name, &fixture).to_string()).ok();
+    for (name, fixture) in fixtures {
+        space.kubectl_with(&["create", "--filename", "-"], &MEMCACHED.manifest("v1", name, fixture).to_string()).ok();
         MEMCACHED.walked(&space, name, &WAYS);
     }
 }

@@ -197,7 +197,7 @@ impl Drop for OrdinaryRendering {
 }
 
 #[test]
-fn forty_objects_at_rest_cost_nothing_and_an_upgrade_restarts_nobody() {
+fn twelve_objects_at_rest_cost_nothing_and_an_upgrade_restarts_nobody() {
     let _turn = alone();
-    rests(&Space::new("rest"), 40, Duration::from_secs(20));
+    rests(&Space::new("rest"), 12, Duration::from_secs(20));
 }

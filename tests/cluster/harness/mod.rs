@@ -165,7 +165,8 @@ pub fn eventually_or(seconds: u64, mut is_so: impl FnMut() -> bool, what: impl F
     let end = Instant::now() + Duration::from_secs(seconds);
     while !is_so() {
         assert!(Instant::now() < end, "not so after {seconds} s: {}", what());
-        std::thread::sleep(Duration::from_millis(100));
+        // Each look is a request that the API server has to answer beside all others.
+        std::thread::sleep(Duration::from_millis(250));
     }
 }
 

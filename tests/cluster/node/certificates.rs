@@ -8,7 +8,7 @@ use std::time::Instant;
 
 #[test]
 fn leaves_and_an_authority_are_exchanged_and_no_call_fails() {
-    rotated(6, 1);
+    rotated(2, 1);
 }
 
 /// As on a fresh cluster: no keys, no Lease, no bundle, and two replicas begin at once.

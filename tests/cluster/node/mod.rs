@@ -3,8 +3,9 @@
 mod broken;
 pub mod certificates;
 pub mod databases;
+mod long_older;
+mod long_turns;
 mod memory;
-mod older;
 pub mod ready;
 mod stuck;
 pub mod turns;

@@ -2,7 +2,7 @@
 
 use super::databases::releases::Beside;
 use crate::harness::load::{Ended, Failure, Load};
-use crate::harness::{Space, alone, audit, eventually, kubectl, moves, operator, processes};
+use crate::harness::{Space, alone, audit, eventually, kubectl, moves, processes};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -20,11 +20,6 @@ fn a_leader_that_is_told_to_stop_hands_over_and_no_review_fails() {
 #[test]
 fn a_leader_that_is_killed_is_followed_and_only_what_was_open_fails() {
     killed(2);
-}
-
-#[test]
-fn a_roll_out_fails_no_review_and_restarts_no_operand() {
-    rolled_out("UpToDate", || drop(operator(&["start", "--log-level", "debug"])), || drop(operator(&["start"])));
 }
 
 /// Rolls the operator's Deployment there and back; who is there says this of what was rendered before it came.

@@ -69,7 +69,7 @@ fn dying_once_after_any_write_it_comes_to_the_same_end() {
     let (calm, writes) = lives(Death::Never);
     let all: usize = writes.into_iter().sum();
     assert!(all > 60, "a life has {all} writes");
-    let step = if std::env::var_os("POINTSMAN_LONG").is_some() { 1 } else { 4 };
+    let step = if std::env::var_os("POINTSMAN_LONG").is_some() { 1 } else { 12 };
     for write in (1..all).step_by(step) {
         come_to_the_same_end(&calm, Death::After(write), &format!("after write {write}"));
     }

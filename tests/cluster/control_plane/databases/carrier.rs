@@ -96,12 +96,31 @@ fn write(space: &Space, verb: &str, name: &str, fields: &Value) {
     space.kubectl_with(&[verb, "--filename", "-"], &manifest.to_string()).ok();
 }
 
+/// Every field at once.
+fn everything() -> Value {
+    let mut all = json!({});
+    for (_, fixture) in fixtures() {
+        json_patch::merge(&mut all, &fixture);
+    }
+    all
+}
+
 #[test]
 fn every_way_through_v1alpha1_keeps_what_it_cannot_say() {
+    walked(&[("defaults", json!({})), ("everything", everything())]);
+}
+
+/// Each fixture by itself on every way.
+pub fn each_is_walked() {
+    walked(&fixtures());
+}
+
+#[track_caller]
+fn walked(fixtures: &[(&str, Value)]) {
     let _turn = shared();
     let space = Space::new("db-carrier");
-    for (name, fixture) in fixtures() {
-        write(&space, "apply", name, &fixture);
+    for (name, fixture) in fixtures {
+        write(&space, "apply", name, fixture);
         DATABASE.walked(&space, name, &WAYS);
     }
 }

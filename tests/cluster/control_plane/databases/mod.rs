@@ -6,7 +6,7 @@
 mod backups;
 mod born;
 mod busy;
-mod carrier;
+pub mod carrier;
 mod edits;
 mod endings;
 mod invalid;

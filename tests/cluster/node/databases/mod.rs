@@ -1,15 +1,16 @@
 //! Real PostgreSQL: what is acknowledged is kept, whatever happens to pods, settings and the object.
 
-mod endings;
 pub mod kills;
 mod lives;
 mod load;
+mod long_endings;
+mod long_losses;
+mod long_settings;
 mod losses;
 mod meshes;
 pub mod moves;
 pub mod releases;
 mod secrets;
-mod settings;
 mod small;
 mod volumes;
 
