@@ -8,12 +8,12 @@ export CARGO_BUILD_TARGET RUSTFLAGS=-Ctarget-feature=+crt-static
 # Shared by every checkout on this machine, so that a fresh clone does not build the world anew.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pointsman/target}
 
-# forget_other_checkouts FOLDER: cargo takes what another checkout compiled for its own, if the files here are older.
+# forget_other_checkouts FOLDER: cargo goes by times, and takes what another checkout compiled for its own where the files here
+# are older. So they become newer.
 forget_other_checkouts() {
     local checkout=$1
     [[ $(cat "$CARGO_TARGET_DIR/checkout" 2>/dev/null) != "$checkout" ]] || return 0
     mkdir -p "$CARGO_TARGET_DIR"
-    cargo clean --quiet --package pointsman
-    cargo clean --quiet --package pointsman --release
+    git -C "$checkout" ls-files -z -- '*.rs' | (cd "$checkout" && xargs -0 touch)
     echo "$checkout" >"$CARGO_TARGET_DIR/checkout"
 }
