@@ -27,7 +27,7 @@ down:
 
 ## Prints all that follows from the code.
 generate:
-	. tests/lib/compile.sh && cargo run --quiet --bin generate
+	. tests/lib/compile.sh && generate
 
 ## Every test that needs neither a cluster nor other programs than cargo.
 quick:

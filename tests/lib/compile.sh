@@ -14,6 +14,14 @@ forget_other_checkouts() {
     local checkout=$1
     [[ $(cat "$CARGO_TARGET_DIR/checkout" 2>/dev/null) != "$checkout" ]] || return 0
     mkdir -p "$CARGO_TARGET_DIR"
-    git -C "$checkout" ls-files -z -- '*.rs' | (cd "$checkout" && xargs -0 touch)
+    find "$checkout/src" "$checkout/tests" -name '*.rs' -exec touch {} +
     echo "$checkout" >"$CARGO_TARGET_DIR/checkout"
+}
+
+# build_as_tests ARGUMENT...: with one of the tests, cargo takes dependencies as the tests have them, and compiles none twice.
+build_as_tests() { cargo build --quiet --locked --test versions "$@"; }
+
+# generate [--check]: prints all that follows from the code, or says whether it is as printed.
+generate() {
+    build_as_tests --bin generate && "$CARGO_TARGET_DIR/$CARGO_BUILD_TARGET/debug/generate" "$@"
 }

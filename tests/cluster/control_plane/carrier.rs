@@ -1,6 +1,6 @@
 //! What v1alpha1 cannot say is kept on every way through it; what would lose it is refused, see `refusals`.
 
-use crate::harness::carrier::{MEMCACHED, Way};
+use crate::harness::carrier::{MEMCACHED, Way, merged};
 use crate::harness::{Space, bash, shared};
 use serde_json::{Value, json};
 
@@ -65,18 +65,9 @@ const WAYS: [Way; 11] = [
     }),
 ];
 
-/// Every field at once.
-fn everything() -> Value {
-    let mut all = json!({});
-    for (_, fixture) in fixtures() {
-        json_patch::merge(&mut all, &fixture);
-    }
-    all
-}
-
 #[test]
 fn every_way_through_v1alpha1_keeps_what_it_cannot_say() {
-    walked(&[("defaults", json!({})), ("everything", everything())]);
+    walked(&[("defaults", json!({})), ("everything", merged(&fixtures()))]);
 }
 
 /// Each fixture by itself on every way.

@@ -27,6 +27,15 @@ pub const MEMCACHED: Versions =
 pub const DATABASE: Versions =
     Versions { short: "db", old: "databases.v1alpha1.stable.imaginedata.com", group: "stable.imaginedata.com", kind: "Database" };
 
+/// A spec with every field of these.
+pub fn merged(fixtures: &[(&str, Value)]) -> Value {
+    let mut all = json!({});
+    for (_, fixture) in fixtures {
+        json_patch::merge(&mut all, fixture);
+    }
+    all
+}
+
 impl Versions {
     /// A manifest; a spec that is null is left out.
     pub fn manifest(&self, version: &str, name: &str, spec: &Value) -> Value {

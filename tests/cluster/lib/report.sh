@@ -27,7 +27,7 @@ watched() {
     shift 2
     mkdir -p "${log%/*}"
     echo "$what"
-    while sleep 60 && kill -0 $$ 2>/dev/null; do printf '%s: for %.0f s\n' "$what" "$(seconds_since "$started")"; done 2>/dev/null &
+    while sleep 60 && kill -0 $$; do printf '%s: for %.0f s\n' "$what" "$(seconds_since "$started")"; done 2>/dev/null &
     ticker=$!
     disown "$ticker"
     # In a condition `set -e` would not hold within the command.

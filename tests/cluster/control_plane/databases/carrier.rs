@@ -3,7 +3,7 @@
 
 use super::super::carried::Carried;
 use super::refused::{Refused, faults, spec};
-use crate::harness::carrier::{DATABASE, Way};
+use crate::harness::carrier::{DATABASE, Way, merged};
 use crate::harness::{Space, bash, shared};
 use serde_json::{Value, json};
 
@@ -96,18 +96,9 @@ fn write(space: &Space, verb: &str, name: &str, fields: &Value) {
     space.kubectl_with(&[verb, "--filename", "-"], &manifest.to_string()).ok();
 }
 
-/// Every field at once.
-fn everything() -> Value {
-    let mut all = json!({});
-    for (_, fixture) in fixtures() {
-        json_patch::merge(&mut all, &fixture);
-    }
-    all
-}
-
 #[test]
 fn every_way_through_v1alpha1_keeps_what_it_cannot_say() {
-    walked(&[("defaults", json!({})), ("everything", everything())]);
+    walked(&[("defaults", json!({})), ("everything", merged(&fixtures()))]);
 }
 
 /// Each fixture by itself on every way.
