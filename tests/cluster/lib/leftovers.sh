@@ -78,11 +78,13 @@ unmount_below() {
 
 remove_cgroups() {
     local group
-    for group in /sys/fs/cgroup/kubepods /sys/fs/cgroup/*/kubepods \
-        /sys/fs/cgroup/*/k8s.io; do
+    for group in "$CGROUPS"/kubepods "$CGROUPS"/*/kubepods "$CGROUPS"/*/k8s.io; do
         [[ -d $group ]] || continue
         # Only empty ones can be removed, so another's are safe.
         find "$group" -depth -type d -exec rmdir {} \; 2>/dev/null || true
+    done
+    awk -v source="$JOINED_CGROUP" '$1 == source { print $2 }' /proc/self/mounts | while read -r group; do
+        umount "$group" 2>/dev/null && rmdir "$group" 2>/dev/null || true
     done
 }
 

@@ -50,6 +50,18 @@ create_node_certificates() {
     issue_kubeconfig local-path-provisioner /O=system:masters/CN=local-path-provisioner
 }
 
+# crun refuses a machine of which some controllers of cgroups stand in the first hierarchy and some in the second: those of the
+# second are mounted beside the others until the node is stopped.
+join_cgroups() {
+    local controllers controller
+    controllers=$(cat "$CGROUPS/unified/cgroup.controllers" 2>/dev/null) || return 0
+    for controller in $controllers; do
+        mkdir -p "$CGROUPS/$controller"
+        mount -t cgroup -o "$controller" "$JOINED_CGROUP" "$CGROUPS/$controller" ||
+            fail "crun needs the cgroup controller $controller at $CGROUPS/$controller, where it cannot be mounted"
+    done
+}
+
 start_containerd() {
     # A proxy that is not there: an image that was not loaded fails at once, the
     # same way on every machine, and nothing is ever pulled from outside.
@@ -96,6 +108,7 @@ start_node_tier() {
     start_control_plane 0.0.0.0
     create_node_certificates
     write_node_configuration
+    join_cgroups
     start_containerd
     load_test_images
     step "containerd has the test images"

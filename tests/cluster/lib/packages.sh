@@ -5,7 +5,7 @@
 source "$REPOSITORY/tests/lib/debian.sh"
 
 NODE_PACKAGES=(
-    openssl containerd runc containernetworking-plugins iptables conntrack
+    openssl containerd crun containernetworking-plugins iptables conntrack
     iproute2 kmod debootstrap debian-archive-keyring buildah gcc libc6-dev
 )
 

@@ -46,3 +46,6 @@ NODE_STATE=/var/lib/pointsman-bed
 NODE_SOCKETS=/run/pointsman-bed
 CONTAINERD_SOCKET=$NODE_SOCKETS/containerd.sock
 NODE_NAME=bed-node
+CGROUPS=/sys/fs/cgroup
+# What a controller that the bed mounted is called among the machine's mounts.
+JOINED_CGROUP=pointsman-bed

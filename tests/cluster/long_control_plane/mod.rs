@@ -3,6 +3,7 @@
 mod carrier;
 mod edits;
 mod kills;
+mod meshes;
 mod migrate;
 mod rest;
 mod thousand;

@@ -47,7 +47,8 @@ fn backs_up_twice(space: &Space, base: &Thing<'_>, mesh: &Mesh) {
     }
 }
 
-fn lives(name: &str, habit: Habit) {
+/// A whole life of a Database, from its probe to its restore.
+pub fn lives(name: &str, habit: Habit) {
     let _turn = shared();
     let space = Space::new(name);
     let mesh = over(&space, habit);
@@ -84,18 +85,8 @@ fn lives(name: &str, habit: Habit) {
 }
 
 #[test]
-fn it_lives_where_the_mesh_comes_last() {
-    lives("mesh-last", Habit::Last);
-}
-
-#[test]
 fn it_lives_where_the_mesh_comes_first() {
     lives("mesh-first", Habit::First);
-}
-
-#[test]
-fn it_lives_where_the_mesh_is_a_sidecar_of_kubernetes_own() {
-    lives("mesh-native", Habit::Native);
 }
 
 #[test]

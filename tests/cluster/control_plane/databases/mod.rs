@@ -11,7 +11,7 @@ mod edits;
 mod endings;
 mod invalid;
 mod lives;
-mod meshes;
+pub mod meshes;
 mod migrate;
 mod plans;
 mod questions;

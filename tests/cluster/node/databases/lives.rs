@@ -2,7 +2,7 @@
 
 use super::Base;
 use crate::harness::{Space, eventually_or, repository, shared};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// What a dump has to keep: rows, a sequence, a large object, a grant, a setting, row-level security.
 const MADE: &str = "
@@ -85,18 +85,4 @@ fn settings_are_reloaded_where_that_will_do_and_restart_the_primary_last_where_n
     assert!(started(1) < started(0) && started(1) > before[1], "the primary is not the last");
     base.becomes(r#"{"extensions":[{"name":"pg_trgm"}]}"#);
     base.answers("db", "SELECT extname FROM pg_extension WHERE extname = 'pg_trgm'", "pg_trgm");
-    // What no image knows touches no pod.
-    let pods = |base: &Base<'_>| ["pod/db-0", "pod/db-1"].map(|pod| base.space.object(pod)["metadata"]["uid"].clone());
-    let servers = pods(&base);
-    for (name, words) in [
-        ("work_memory", "knows no setting work_memory"),
-        ("maintenance_work_mem", "invalid value for parameter \"maintenance_work_mem\": \"8XB\""),
-    ] {
-        base.thing.patch(&json!({ "parameters": { name: "8XB" } }).to_string()).ok();
-        base.thing.reaches("HumanIntervention", super::SOON);
-        let question: Value = base.thing.status()["intervention"].clone();
-        assert!(question["message"].as_str().is_some_and(|said| said.contains(words)), "{question:#}");
-        base.becomes(&json!({ "parameters": { name: null } }).to_string());
-    }
-    assert_eq!(pods(&base), servers, "a pod was touched");
 }

@@ -36,3 +36,22 @@ fn settings_for_every_session_keep_nobody_out_for_good() {
     base.becomes(r#"{"parameters":{"work_mem":"9MB"}}"#);
     assert_eq!(base.standing(), standing, "a server was made anew");
 }
+
+#[test]
+fn settings_that_no_image_knows_touch_no_pod() {
+    let _turn = shared();
+    let space = Space::restricted("unknown-settings");
+    let base = Base::ready(&space, "db", &json!({ "replicas": 2 }));
+    let standing = base.standing();
+    for (name, words) in [
+        ("work_memory", "knows no setting work_memory"),
+        ("maintenance_work_mem", "invalid value for parameter \"maintenance_work_mem\": \"8XB\""),
+    ] {
+        base.thing.patch(&json!({ "parameters": { name: "8XB" } }).to_string()).ok();
+        base.thing.reaches("HumanIntervention", SOON);
+        let question = base.thing.status()["intervention"].clone();
+        assert!(question["message"].as_str().is_some_and(|said| said.contains(words)), "{question:#}");
+        base.becomes(&json!({ "parameters": { name: null } }).to_string());
+    }
+    assert_eq!(base.standing(), standing, "a pod was touched");
+}

@@ -5,12 +5,12 @@ mod lives;
 mod load;
 mod long_endings;
 mod long_losses;
+mod long_secrets;
 mod long_settings;
 mod losses;
 mod meshes;
 pub mod moves;
 pub mod releases;
-mod secrets;
 mod small;
 mod volumes;
 

@@ -3,8 +3,7 @@
 
 use super::load::Load;
 use super::{Base, SOON};
-use crate::harness::outage::NoOperator;
-use crate::harness::{Space, alone, bash, bed, eventually_or, shared};
+use crate::harness::{Space, bash, bed, eventually_or, shared};
 use serde_json::{Value, json};
 
 /// Builds an image of PostgreSQL, gives it to the node, and tells its name, which has its minor version.
@@ -49,10 +48,12 @@ fn primary(space: &Space) -> String {
     space.object("configmap/db-topology")["data"]["primary"].as_str().unwrap_or_default().to_owned()
 }
 
-/// The last server of three becomes the primary, as by a promotion: while the operator is away, a person says so.
+/// The last server of three becomes the primary, as by a promotion: while the object is paused, a person says so.
 #[track_caller]
 fn promoted_by_hand(base: &Base<'_>) {
     let space = base.space;
+    base.thing.annotate("pointsman.dev/paused=true");
+    base.thing.reaches("Paused", SOON);
     tell(space, &json!({ "primary": "", "fenced": "0" }));
     space.kubectl(&["delete", "pod/db-0"]).ok();
     let gave_up = || {
@@ -61,17 +62,15 @@ fn promoted_by_hand(base: &Base<'_>) {
     };
     eventually_or(SOON, gave_up, || space.object("pod/db-0")["status"].to_string());
     tell(space, &json!({ "primary": "2", "fenced": "", "epoch": "2" }));
+    base.thing.annotate("pointsman.dev/paused-");
 }
 
 #[test]
 fn the_primary_moves_before_its_server_goes() {
-    let turn = alone();
+    let _turn = shared();
     let space = Space::restricted("switchover");
     let base = Base::ready(&space, "db", &json!({ "replicas": 3 }));
-    {
-        let _away = NoOperator::stopped(&turn);
-        promoted_by_hand(&base);
-    }
+    promoted_by_hand(&base);
     let moved = || base.thing.is_ready_as_asked() && base.sql("db", "SELECT pg_is_in_recovery()").out.trim() == "f";
     eventually_or(SOON, moved, || format!("{:?}\n{:#}", base.thing.history(), base.thing.status()));
     let load = Load::on(&base);
