@@ -3,7 +3,7 @@
 use super::annotations::{PROTECTED, is_set};
 use super::children::Siblings;
 use super::intervention::Subject;
-use super::order::{ChildRef, Fate, Order};
+use super::order::{ChildKind, ChildRef, Fate, Order};
 use super::reason::{About, Reason};
 use super::rendered::Rendered;
 use super::status::{DRIFTS, Status};
@@ -19,6 +19,8 @@ use std::collections::BTreeSet;
 pub trait Compared: Kind<Children: Siblings> {
     /// The edit of which a question that is open, or a rendering that stands, takes no notice.
     const COUNT: Self::Event;
+    /// The child that holds the pod template.
+    const WORKLOAD: ChildKind;
 
     /// May what was good become `plan`?
     ///
@@ -71,6 +73,8 @@ pub struct Look<'a, K: Compared> {
     pub missing: Vec<Order>,
     /// In place, seen by their controllers, and every pod is of the target and ready.
     pub settled: bool,
+    /// The same of the pods and their owner alone, however the other children are.
+    pub pods_settled: bool,
 }
 
 /// A child's name that is somebody else's.
@@ -98,14 +102,16 @@ impl<'a, K: Compared> Look<'a, K> {
             (Ok(_), Some(target)) => K::raised(&known, target),
             (Ok(_) | Err(_), _) => BTreeSet::new(),
         };
-        Look { seen, children, known, wanted, target, changes, missing: Vec::new(), settled: false }.compared()
+        Look { seen, children, known, wanted, target, changes, missing: Vec::new(), settled: false, pods_settled: false }.compared()
     }
 
     /// Compares the children with the target.
     fn compared(mut self) -> Self {
         self.missing = self.target.as_ref().map(|target| K::needed(&self, target)).unwrap_or_default();
-        let in_place = self.target.is_some() && self.changes.is_empty() && self.missing.is_empty() && self.conflicts().next().is_none();
-        self.settled = in_place && K::is_settled(&self);
+        let is_of_pods = |order: &Order| order.child().is_none_or(|child| child.kind == K::WORKLOAD);
+        let pods_in_place = self.target.is_some() && self.changes.is_empty() && !self.missing.iter().any(is_of_pods);
+        self.pods_settled = pods_in_place && K::is_settled(&self);
+        self.settled = self.pods_settled && self.missing.is_empty() && self.conflicts().next().is_none();
         self
     }
 
@@ -114,7 +120,8 @@ impl<'a, K: Compared> Look<'a, K> {
         let target = self.known.applied.clone().filter(|_| self.only_counted())?;
         let (children, known, wanted) = (self.children.clone(), self.known.clone(), self.wanted.clone());
         let (changes, missing) = (BTreeSet::new(), Vec::new());
-        Some(Look { seen: self.seen, children, known, wanted, target: Some(target), changes, missing, settled: false }.compared())
+        let target = Some(target);
+        Some(Look { seen: self.seen, children, known, wanted, target, changes, missing, settled: false, pods_settled: false }.compared())
     }
 
     /// Does the target differ from what was ordered in its count at most?
@@ -217,7 +224,8 @@ impl<'a, K: Compared> Look<'a, K> {
             About::Names => {
                 self.conflicts().next().is_none() && self.seen.refusal.as_ref().is_none_or(|refusal| refusal.fate != Fate::Taken)
             }
-            About::Pods => self.settled || self.as_ordered().is_some_and(|ordered| ordered.settled),
+            // What else differs is mended once the question is closed.
+            About::Pods => self.pods_settled || self.as_ordered().is_some_and(|ordered| ordered.pods_settled),
             About::Protection => !is_set(&self.seen.object, PROTECTED),
             About::Fields | About::Work | About::Loss | About::Data => false,
         }

@@ -21,8 +21,6 @@ pub trait Remembered: Asks + Tells {
     const GOOD: Self::Phase;
     /// The fact that a child was changed by others.
     const DRIFT: Self::Event;
-    /// The child that holds the pod template.
-    const WORKLOAD: ChildKind;
 
     /// A plan as the status keeps it.
     fn kept(plan: &Self::Plan) -> Self::Spec;

@@ -166,7 +166,7 @@ reasons! {
         says: "there is no last dump",
         meaning: "The Job that takes the last dump before the deletion has failed, or took too long",
         remedy: "Mend what the Job says",
-        not_done: "nothing was removed; a server that served still does",
+        not_done: "nothing is removed while this question is open",
     }
     /// Children do not go.
     RemovalStuck {
@@ -184,7 +184,7 @@ reasons! {
         says: "the object is protected",
         meaning: "The object was deleted although it is annotated to be protected",
         remedy: "Take the protection off to let it go",
-        not_done: "nothing was removed; a server that served still does",
+        not_done: "nothing is removed while this question is open",
     }
 }
 

@@ -4,6 +4,7 @@ mod care;
 mod chances;
 mod cluster;
 mod deaths;
+mod dumps;
 mod foresight;
 mod life;
 mod losses;

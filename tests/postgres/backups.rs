@@ -396,6 +396,21 @@ fn nothing_is_there_only_where_the_server_says_so() {
     assert!(dump().fails("FAILED").ends_with("; others: none"));
 }
 
+/// The volume goes after a last dump, and with it all that the dump leaves out.
+#[test]
+fn a_last_dump_that_would_leave_databases_out_is_refused() {
+    let (world, primary) = filled();
+    primary.sql("CREATE DATABASE billing");
+    primary.sql("CREATE DATABASE \"Old Shop\"");
+    let last = || world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot");
+    let words = last().fails("OTHER_DATABASES");
+    assert!(words.ends_with("holds shop alone, and the server has other databases: Old Shop, billing"), "{words}");
+    world.job("dump.sh").done();
+    primary.sql("DROP DATABASE billing");
+    primary.sql("DROP DATABASE \"Old Shop\"");
+    last().done();
+}
+
 #[test]
 fn a_replica_is_not_dumped() {
     let world = World::new();

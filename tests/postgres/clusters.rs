@@ -98,6 +98,24 @@ fn a_planned_switchover_loses_nothing_and_the_old_primary_follows_without_a_clon
     assert!(!second.log().contains("clones"));
 }
 
+/// As where a kubelet had mounted an old ConfigMap, or a node was cut off: who is connected does not write on.
+#[test]
+fn a_primary_that_reads_of_a_later_one_ends_at_once() {
+    let world = World::new();
+    let first = world.primary();
+    ledger(&first, 10);
+    let second = world.serve(1);
+    world.topology(&[("primary", "1"), ("epoch", "2")]);
+    let words = first.ready().expect_err("it is not the primary any more");
+    assert!(words.contains("was the primary of epoch 1, and the topology names '1' at epoch 2: it ends"), "{words}");
+    first.last_words();
+    second.stop();
+    world.point_service(1);
+    let second = world.serve(1);
+    second.sql("INSERT INTO ledger VALUES (11)");
+    count_on(&world.serve(0), "11");
+}
+
 /// A server waits at its end for who follows, and one that did not is not given what others were told is kept.
 #[test]
 fn a_fenced_primary_names_who_holds_all_that_it_wrote() {

@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 
 impl Compared for Database {
     const COUNT: Event = Event::ReplicasChanged;
+    const WORKLOAD: ChildKind = ChildKind::StatefulSet;
 
     fn supported(known: &Known<Self>, plan: &Plan) -> Result<(), Vec<Violation>> {
         change::supported(known, plan)

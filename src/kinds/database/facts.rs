@@ -41,6 +41,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::NamespaceEnding, |scene| ending::namespace_is_ending(scene)),
     (Event::Protected, |scene| ending::is_protected(scene)),
     (Event::RetainWanted, |scene| ending::fate(scene) == Fate::Retain),
+    (Event::DumpedInVain, |scene| ending::fate(scene) == Fate::Snapshot && scene.more.dumps >= ending::DUMPS),
     (Event::SnapshotWanted, |scene| ending::fate(scene) == Fate::Snapshot),
     (Event::DeleteWanted, |scene| ending::fate(scene) == Fate::Delete),
     (Event::ChildrenGone, |scene| is_going(scene) && !is_left(scene)),
@@ -183,7 +184,9 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
     }
     match task.progress {
         // No time makes room for it.
-        Progress::Missing | Progress::Another(_) if has_no_place(scene.look, task.work) => Some(Event::JobFailed),
+        Progress::Missing | Progress::Another(_) if has_no_place(scene.look, task.work) || ending::has_no_source(scene, task.work) => {
+            Some(Event::JobFailed)
+        }
         Progress::Missing | Progress::Another(_) => Some(Event::JobMissing),
         Progress::Running => None,
         Progress::Done(line) | Progress::Failed(line) => {

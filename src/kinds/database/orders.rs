@@ -63,7 +63,8 @@ fn or_what_is_missing(look: &Look<'_, Database>, steps: Vec<Order>) -> Vec<Order
 /// The Job of the state, and what it cannot run without.
 fn job(scene: &Scene<'_>) -> Vec<Order> {
     let mut orders: Vec<Order> = finalizer::hold::<Database>(&scene.look.seen.object).into_iter().collect();
-    let Some(task) = work::task(scene.look, scene.phase()) else { return orders };
+    let task = work::task(scene.look, scene.phase()).filter(|task| !ending::has_no_source(scene, task.work));
+    let Some(task) = task else { return orders };
     if task.work == Work::Snapshot {
         // It is taken of a primary, through the address of the primary: a move that was begun is ended first.
         if let Some(target) = scene.look.target.as_ref() {
@@ -75,6 +76,10 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
         // The policy may have come to want a dump when nothing was made any more. Into a stranger's claim none is written.
         if !matches!(scene.look.children.backups, Slot::Ours(_)) {
             return orders.into_iter().chain(scene.look.target.as_ref().and_then(|target| needed::dumps(scene, target))).collect();
+        }
+        // Nor is one into a claim that is on its way out: once it is gone another one is made, which what was asked of it holds up.
+        if work::dumps_claim(scene.look).is_none() {
+            return orders.into_iter().chain(started(task).filter(|order| matches!(order, Order::Delete { .. }))).collect();
         }
     }
     // A restore that is no longer asked for would write on into what is made now: it and its pods are gone first.

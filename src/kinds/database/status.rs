@@ -10,8 +10,9 @@ mod volumes;
 use super::Database;
 use super::children::{configuration, names};
 use super::lifecycle::words::{Effect, Event, Phase};
+use super::object::dumps::{BackupTimes, Taken};
 use super::object::kept::KeptSpec;
-use super::object::more::{BackupTimes, Binding, LastWord, More, Reloaded, Taken};
+use super::object::more::{Binding, LastWord, More, Reloaded};
 use super::orders::{ending, finished_jobs};
 use super::plan::Plan;
 use super::scene::Scene;
@@ -21,7 +22,6 @@ use super::scene::recorded::record;
 use super::scene::said::{self, End};
 use super::scene::work::{self, Progress};
 use crate::kinds::look::Look;
-use crate::kinds::order::ChildKind;
 use crate::kinds::passage::Remembered;
 use crate::kinds::reason::Reason;
 use crate::kinds::status::{Endpoint, Status};
@@ -35,7 +35,6 @@ impl Remembered for Database {
     const APPLY: Effect = Effect::ApplyChildren;
     const GOOD: Phase = Phase::Ready;
     const DRIFT: Event = Event::ChildrenDrifted;
-    const WORKLOAD: ChildKind = ChildKind::StatefulSet;
 
     fn kept(plan: &Plan) -> KeptSpec {
         KeptSpec(plan.spec())

@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 
 impl Compared for Memcached {
     const COUNT: Event = Event::ReplicasChanged;
+    const WORKLOAD: ChildKind = ChildKind::Deployment;
 
     fn supported(known: &Known<Self>, plan: &Plan) -> Result<(), Vec<Violation>> {
         change::supported(known, plan)

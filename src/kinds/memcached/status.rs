@@ -6,7 +6,6 @@ use super::plan::Plan;
 use super::v1::KeptSpec;
 use super::words::{Effect, Event, Phase};
 use crate::kinds::look::Look;
-use crate::kinds::order::ChildKind;
 use crate::kinds::passage::Remembered;
 use crate::kinds::status::{Endpoint, Status};
 use crate::kinds::workload::Workload;
@@ -16,7 +15,6 @@ impl Remembered for Memcached {
     const APPLY: Effect = Effect::ApplyChildren;
     const GOOD: Phase = Phase::Ready;
     const DRIFT: Event = Event::ChildrenDrifted;
-    const WORKLOAD: ChildKind = ChildKind::Deployment;
 
     fn kept(plan: &Plan) -> KeptSpec {
         KeptSpec(plan.spec())

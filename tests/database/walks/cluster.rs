@@ -57,6 +57,8 @@ pub struct Cluster {
     pub behind: BTreeSet<u32>,
     /// What goes wrong until it is taken out again.
     pub troubles: BTreeSet<Trouble>,
+    /// What a policy lets nobody create: a kind, and how its names begin.
+    pub refused: BTreeSet<(ChildKind, String)>,
     /// Every order that was carried out, in short.
     pub done: Vec<String>,
     serial: i64,
@@ -74,6 +76,7 @@ impl Cluster {
             crashing: BTreeMap::new(),
             behind: BTreeSet::new(),
             troubles: BTreeSet::new(),
+            refused: BTreeSet::new(),
             done: Vec::new(),
             serial: 0,
         };
@@ -174,6 +177,9 @@ impl Cluster {
     pub fn perform(&mut self, order: &Order) {
         let short = |verb: &str, child: &ChildRef| format!("{verb} {:?} {}", child.kind, child.name);
         match order {
+            Order::Create { child, .. } if self.refused.iter().any(|(kind, name)| *kind == child.kind && child.name.starts_with(name)) => {
+                self.done.push(short("refused", child));
+            }
             Order::Apply { child, object, uid, .. } => {
                 self.done.push(short("apply", child));
                 let key = (child.kind, child.name.clone());

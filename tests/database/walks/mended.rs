@@ -380,3 +380,41 @@ fn a_server_that_ended_a_moment_ago_is_not_made_anew_beside_one_that_is_away() {
     }
     assert!(!life.cluster.done.iter().any(|done| done.starts_with("delete Pod db-0")), "{:?}", life.cluster.done);
 }
+
+/// What an open question lets nobody mend keeps it from closing no longer than the pods do.
+#[test]
+fn a_question_about_pods_closes_once_they_are_back_whatever_else_was_removed() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    life.cluster.away.insert(0);
+    life.settle();
+    life.cluster.now += jiff::SignedDuration::from_mins(16);
+    life.settle();
+    assert_eq!((life.state(), &life.status()["reason"]), (Phase::HumanIntervention.text(), &json!("PodsUnavailable")));
+    life.cluster.remove(ChildKind::Service, "db");
+    life.cluster.away.clear();
+    life.after();
+    assert_eq!(life.state(), Phase::Ready.text(), "{:?}\n{:?}", life.path, life.cluster.done);
+    assert!(life.cluster.get(ChildKind::Service, "db").is_some());
+}
+
+/// What it said the time before is about what it had written by then.
+#[test]
+fn a_primary_that_ended_without_a_word_has_named_nobody_to_follow_it() {
+    let mut life = moving();
+    let words = "FENCED: no primary is named at epoch 2; this server was it, and waits; complete=0";
+    let server = |state: Value| {
+        let before = json!({ "terminated": { "exitCode": 3, "message": words } });
+        json!([{ "name": "postgresql", "ready": false, "restartCount": 2, "image": "", "imageID": "", "state": state, "lastState": before }])
+    };
+    let named = |life: &Life| life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology")["data"]["primary"].clone();
+    let status = |state| json!({ "conditions": [{ "type": "Ready", "status": "False" }], "containerStatuses": server(state) });
+    let mut pod = life.cluster.get(ChildKind::Pod, "db-1").expect("a pod").clone();
+    for (state, expected) in
+        [(json!({ "terminated": { "exitCode": 0 } }), ""), (json!({ "waiting": { "reason": "CrashLoopBackOff" } }), "0")]
+    {
+        pod["status"] = status(state);
+        life.cluster.things.insert((ChildKind::Pod, "db-1".to_owned()), pod.clone());
+        life.look();
+        assert_eq!(named(&life), expected, "{:?}", life.cluster.done);
+    }
+}

@@ -20,7 +20,7 @@ use kube::ResourceExt;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// On each Job: a digest of image, script, environment and volumes; and of its place, where it is harmless to begin anew.
+/// On each Job: a digest of image, script, environment, volumes and claim; and of its place, where it is harmless to begin anew.
 pub const ASKED: &str = "pointsman.dev/asked";
 /// The name of the container.
 pub const CONTAINER: &str = "job";
@@ -52,6 +52,8 @@ pub struct Attempt {
     /// Has the claim of the dumps to get its volume by it, since a StorageClass gives none before somebody uses it? So what is
     /// wrong with that shows on the first day, and not on the last.
     pub binds: bool,
+    /// The uid of the claim that a last dump is to be written to: into another one of its name another dump is written.
+    pub claim: Option<String>,
 }
 
 /// What a Job does.
@@ -73,7 +75,7 @@ pub fn init(object: &Object, plan: &Plan, attempt: &Attempt) -> Rendered {
     environment.push(variable("POINTSMAN_EXTENSIONS", &extensions.join("\n")));
     let mounts = vec![Mount::internal(object, &["superuser-password", "app-verifier"])];
     let mut task = Task { component: "init", script: "init.sh", environment, mounts, retries: 2, harmless: false };
-    let asked = asked(plan, &task);
+    let asked = asked(plan, &task, attempt);
     if attempt.binds {
         task.mounts.push(Mount::backups(&names::backups(&object.name_any()), false));
     }
@@ -120,7 +122,8 @@ pub fn snapshot(object: &Object, plan: &Plan, attempt: &Attempt) -> Rendered {
     // A backup that is being made is waited for.
     task.environment.push(variable("POINTSMAN_WAIT", &DUMP_SECONDS.to_string()));
     let (name, labels) = (name(object, Work::Snapshot, attempt), job_labels(object, task.component));
-    Rendered::kept::<Job>(object, &name, &labels, body(object, plan, &task, attempt.seconds)).annotated(&asked(plan, &task))
+    Rendered::kept::<Job>(object, &name, &labels, json!({ "spec": spec(object, plan, &task, attempt.seconds) }))
+        .annotated(&asked(plan, &task, attempt))
 }
 
 /// The CronJob of the backups, where there is a schedule; `held` where none may start now, whatever the plan says.
@@ -176,17 +179,15 @@ fn owned(object: &Object, plan: &Plan, work: Work, task: &Task, attempt: &Attemp
     let (name, mut labels) = (name(object, work, attempt), job_labels(object, task.component));
     // By it those of earlier attempts are found, too.
     labels.insert(OWNER_UID.to_owned(), object.uid().unwrap_or_default());
-    Rendered::owned::<Job>(object, &name, &labels, body(object, plan, task, attempt.seconds)).annotated(&asked(plan, task))
+    Rendered::owned::<Job>(object, &name, &labels, json!({ "spec": spec(object, plan, task, attempt.seconds) }))
+        .annotated(&asked(plan, task, attempt))
 }
 
-fn asked(plan: &Plan, task: &Task) -> Strings {
+fn asked(plan: &Plan, task: &Task, attempt: &Attempt) -> Strings {
     let mut asked = vec![json!(plan.template.image), json!(task.script), json!(task.environment), json!(pod::volumes(&task.mounts))];
     asked.extend(task.harmless.then(|| json!(placed(&plan.template.pod_template))));
+    asked.extend(attempt.claim.as_ref().map(|uid| json!(uid)));
     [(ASKED.to_owned(), digest::of(&asked))].into()
-}
-
-fn body(object: &Object, plan: &Plan, task: &Task, seconds: i64) -> Value {
-    json!({ "spec": spec(object, plan, task, seconds) })
 }
 
 /// Failed pods stay, to be looked at; one that had to leave its node has not failed.

@@ -39,6 +39,8 @@ pub(super) fn blocked(event: Event, effects: &mut Effects) -> Outcome<Phase> {
 
 pub(super) fn removing(phase: Phase, event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match (phase, event) {
+        // What keeps them from going keeps them from going after another dump, too.
+        (Phase::Removing, Event::DumpedInVain) => Transition(Phase::RemovalBlocked),
         // Servers that outlived their last dump were written to since.
         (Phase::Removing, Event::SnapshotWanted) => Transition(Phase::Deleting),
         (_, Event::ChildrenGone) => go(Phase::Releasing, &[ReleaseFinalizer], effects),

@@ -6,12 +6,12 @@ use crate::machine::Step;
 use crate::machine::prove::{Law, Provable};
 use Event::{
     AdoptAnswered, AllReady, AuxiliariesDrifted, ChildConflict, ChildrenDrifted, ChildrenGone, ChildrenLeft, CredentialsLost,
-    DeadlinePassed, DeleteWanted, DeletionRequested, DowngradeFound, DriftFought, ExtensionsAdded, FirstRollout, ImageChanged, JobDone,
-    JobFailed, JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized, NeverRestored, NothingRefused, ObstacleGone,
-    ParametersChanged, PauseRequested, PodsOutdated, PrimaryLost, PrimaryReady, PrimaryVolumeLost, Protected, ReadersMisled,
-    ReplicaDiverged, ReplicaLost, ReplicasChanged, ResetAllowed, ResetPasswordsAnswered, Resumed, RetainWanted, RetryAnswered,
-    RollbackAnswered, SidecarRunning, SkipSnapshotAnswered, SnapshotWanted, SpecInvalid, SpecRefused, SpecRenewed, StorageExpanded,
-    StorageFixed, StorageGrown, SwitchoverWanted, TemplateChanged, Unprobed, YieldAnswered,
+    DeadlinePassed, DeleteWanted, DeletionRequested, DowngradeFound, DriftFought, DumpedInVain, ExtensionsAdded, FirstRollout,
+    ImageChanged, JobDone, JobFailed, JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized, NeverRestored,
+    NothingRefused, ObstacleGone, ParametersChanged, PauseRequested, PodsOutdated, PrimaryLost, PrimaryReady, PrimaryVolumeLost, Protected,
+    ReadersMisled, ReplicaDiverged, ReplicaLost, ReplicasChanged, ResetAllowed, ResetPasswordsAnswered, Resumed, RetainWanted,
+    RetryAnswered, RollbackAnswered, SidecarRunning, SkipSnapshotAnswered, SnapshotWanted, SpecInvalid, SpecRefused, SpecRenewed,
+    StorageExpanded, StorageFixed, StorageGrown, SwitchoverWanted, TemplateChanged, Unprobed, YieldAnswered,
 };
 
 /// What is still to do where not all is ready, although every pod may be.
@@ -56,6 +56,7 @@ impl Provable for Database {
         // What has served is never restored into.
         Law::Needs(NeverRestored, &[FirstRollout]),
         Law::Needs(StorageFixed, &[StorageGrown]),
+        Law::Needs(DumpedInVain, &[SnapshotWanted]),
         Law::Needs(DriftFought, &[ChildrenDrifted]),
         Law::Excludes(&[PrimaryLost], &[NeverRestored, NeverInitialized, ExtensionsAdded]),
         Law::Excludes(&[CredentialsLost], &[ResetAllowed]),
@@ -123,10 +124,10 @@ impl Provable for Database {
             NeverInitialized | ExtensionsAdded => !did(Phase::Initializing),
             FirstRollout => step.next() != Phase::Ready,
             // A Job, a volume and a pod change by themselves, and a person at will.
-            DeletionRequested | NamespaceEnding | Protected | RetainWanted | SnapshotWanted | DeleteWanted | ChildrenGone
-            | PauseRequested | Resumed | SpecInvalid | ChildConflict | CredentialsLost | PrimaryVolumeLost | ReplicaDiverged
-            | DowngradeFound | MajorFound | StorageFixed | StorageExpanded | SpecRefused | NothingRefused | AllReady | PrimaryReady
-            | PrimaryLost | ReplicaLost => true,
+            DeletionRequested | NamespaceEnding | Protected | RetainWanted | DumpedInVain | SnapshotWanted | DeleteWanted
+            | ChildrenGone | PauseRequested | Resumed | SpecInvalid | ChildConflict | CredentialsLost | PrimaryVolumeLost
+            | ReplicaDiverged | DowngradeFound | MajorFound | StorageFixed | StorageExpanded | SpecRefused | NothingRefused | AllReady
+            | PrimaryReady | PrimaryLost | ReplicaLost => true,
         }
     }
 }

@@ -61,7 +61,9 @@ words! {
         Protected,
         /// The policy, or a person, keeps the volumes when the object goes.
         RetainWanted,
-        /// The policy wants a last dump when the object goes, and none is recorded.
+        /// Last dumps were taken, each was outlived by the servers, and another one is wanted.
+        DumpedInVain,
+        /// The policy wants a last dump when the object goes, and none is recorded that holds all and stands.
         SnapshotWanted,
         /// Nothing speaks for the volumes when the object goes: by policy, by a recorded dump, or by a person's word.
         DeleteWanted,

@@ -5,16 +5,21 @@ use super::tombstone;
 use crate::kinds::annotations::{PROTECTED, is_set};
 use crate::kinds::apply::{creation, removal, removal_with};
 use crate::kinds::children::Slot;
+use crate::kinds::database::children::names::Work;
+use crate::kinds::database::object::dumps::Taken;
 use crate::kinds::database::object::more::LastWord;
 use crate::kinds::database::object::parts::DeletionPolicy;
 use crate::kinds::database::scene::Scene;
-use crate::kinds::database::scene::said;
 use crate::kinds::database::scene::standing::was_made;
+use crate::kinds::database::scene::{said, work};
 use crate::kinds::order::{Cascade, Child, Order};
 use crate::kinds::reading::Reading;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::ResourceExt;
 use std::sync::Arc;
+
+/// After so many last dumps that the servers outlived a person is asked what keeps them.
+pub const DUMPS: u32 = 3;
 
 /// What becomes of the data when the object goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +45,14 @@ pub fn fate(scene: &Scene<'_>) -> Fate {
 
 /// Is there a dump that holds all that was written: one since which no server has served for long?
 fn has_last_dump(scene: &Scene<'_>) -> bool {
-    let taken = scene.more.snapshot.as_ref();
+    let taken = scene.more.snapshot.as_ref().filter(|taken| is_kept(scene, taken));
     taken.is_some_and(|taken| !serves(scene) || said::is_fresh(&taken.time, scene.look.seen.now))
+}
+
+/// Does the very claim stand that a dump was written to, and was it not told to go? An earlier release did not write down which
+/// one it was.
+pub fn is_kept(scene: &Scene<'_>, taken: &Taken) -> bool {
+    work::dumps_claim(scene.look).is_some_and(|claim| taken.uid.as_ref().is_none_or(|uid| *uid == claim))
 }
 
 /// May anybody write still? Servers that were told to go take no more, however long one of them hangs.
@@ -50,6 +61,11 @@ pub fn serves(scene: &Scene<'_>) -> bool {
         Some(set) => stays(set),
         None => scene.members.pods().any(|(_, pod)| stays(pod)),
     }
+}
+
+/// Is this a last dump, and is no server left, and none to come, that it could be taken of?
+pub fn has_no_source(scene: &Scene<'_>, work: Work) -> bool {
+    work == Work::Snapshot && !serves(scene)
 }
 
 /// The policy as it is written now; where the spec cannot be read, as it was ordered, and at last the one that keeps most.
@@ -88,6 +104,10 @@ pub fn workloads(scene: &Scene<'_>) -> Vec<Order> {
     let mut orders: Vec<Order> = gone(&children.schedule).into_iter().collect();
     orders.extend(children.every_job().filter(|job| stays(*job)).filter_map(removal));
     orders.extend(children.servers.ours().filter(|live| stays(*live)).and_then(|live| removal_with(live, Cascade::Foreground)));
+    // Whose StatefulSet was removed without them are nobody's any more.
+    if matches!(children.servers, Slot::Free) {
+        orders.extend(scene.members.pods().map(|(_, pod)| pod).filter(|pod| stays(*pod)).filter_map(removal));
+    }
     let services = [&children.primary, &children.read_only, &children.addresses];
     orders.extend(services.into_iter().filter_map(gone));
     orders.extend(gone(&children.budget));

@@ -2,7 +2,7 @@
 
 use crate::kinds::database::children::labels;
 use crate::kinds::database::children::names;
-use crate::kinds::database::object::more::Taken;
+use crate::kinds::database::object::dumps::Taken;
 use crate::kinds::database::object::parts::RestoreFrom;
 use crate::kinds::database::object::v1::{Database as Object, DatabaseSpec};
 use crate::kinds::database::scene::siblings::remembered;

@@ -50,6 +50,7 @@ known! {
     NoAnswer = "NO_ANSWER", "Nobody answers, or the password is wrong.";
     NotPrimary = "NOT_PRIMARY", "A replica answers.";
     NoDatabase = "NO_DATABASE", "There is nothing to dump.";
+    OtherDatabases = "OTHER_DATABASES", "A last dump would leave other databases out.";
     Busy = "BUSY", "Another dump is being written.";
     Damaged = "DAMAGED", "A dump does not read back as it was written.";
     NoBackup = "NO_BACKUP", "There is no such dump.";

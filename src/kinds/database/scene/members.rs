@@ -141,12 +141,14 @@ impl<'a> Members<'a> {
         Some(server(pod)?.state.as_ref()?.running.as_ref()?.started_at.as_ref()?.0)
     }
 
-    /// The word with which the server of this ordinal ended last.
+    /// The word with which the server of this ordinal ended last. One that has ended without a word says nothing, whatever it had
+    /// said the time before.
     pub fn refusal(&self, ordinal: u32) -> Option<(Word, String)> {
         let server = server(self.pod(ordinal)?).filter(|server| !server.ready)?;
-        let ended = |state: &k8s_openapi::api::core::v1::ContainerState| state.terminated.as_ref()?.message.clone();
-        let now = server.state.as_ref().and_then(ended);
-        refusal(&now.or_else(|| server.last_state.as_ref().and_then(ended))?)
+        let state = server.state.as_ref();
+        let has_ended = state.is_some_and(|state| state.terminated.is_some());
+        let last = if has_ended { state } else { server.last_state.as_ref() };
+        refusal(last?.terminated.as_ref()?.message.as_deref()?)
     }
 
     /// The replica whose volume holds what the primary lacks, in its own words; `retried` is the uid of one that is tried again.

@@ -6,7 +6,8 @@ use super::work;
 use crate::kinds::database::Database;
 use crate::kinds::database::children::names::Work;
 use crate::kinds::database::lifecycle::words::Phase;
-use crate::kinds::database::object::more::{Initialized, Probed, Taken};
+use crate::kinds::database::object::dumps::Taken;
+use crate::kinds::database::object::more::{Initialized, Probed};
 use crate::kinds::database::reports::last_words::{Fault, Word};
 use crate::kinds::database::reports::results;
 use crate::kinds::look::Look;
@@ -37,7 +38,7 @@ pub fn of(look: &Look<'_, Database>, work: Work, line: &str) -> Result<Outcome, 
         let dump = results::dump(line).map_err(words)?;
         let bytes = i64::try_from(dump.bytes).unwrap_or(i64::MAX);
         let time = work::completed_at(look, work).unwrap_or(Time(look.seen.now));
-        Ok(Taken { claim: None, folder: dump.folder, bytes, sha256: dump.sha256, time })
+        Ok(Taken { claim: None, uid: None, folder: dump.folder, bytes, sha256: dump.sha256, time })
     };
     let nothing = || "nothing was asked".to_owned();
     match work {
@@ -57,7 +58,7 @@ pub fn of(look: &Look<'_, Database>, work: Work, line: &str) -> Result<Outcome, 
         }
         Work::Restore => taken(line).map(Outcome::Restored),
         Work::Snapshot if is_without_database(line) && !was_made(look) => Ok(Outcome::Nothing),
-        Work::Snapshot => taken(line).map(Outcome::Taken),
+        Work::Snapshot => taken(line).map(|taken| Outcome::Taken(Taken { uid: work::dumps_claim(look), ..taken })),
         Work::Generation => Err(nothing()),
     }
 }

@@ -4,7 +4,7 @@ use super::Scene;
 use super::readers::is_misleading;
 use super::standing::{credentials_lost, is_switchover_wanted, was_never_ready};
 use crate::kinds::database::children::configuration;
-use crate::kinds::database::object::more::Taken;
+use crate::kinds::database::object::dumps::Taken;
 use crate::kinds::database::object::parts::RestoreFrom;
 
 /// Is something not done that the target wants, beside what the children themselves say?

@@ -13,8 +13,10 @@ use crate::kinds::database::plan::Plan;
 use crate::kinds::database::reports::results;
 use crate::kinds::look::Look;
 use crate::kinds::rendered::Rendered;
+use jiff::SignedDuration;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::ResourceExt;
 use serde_json::json;
 use std::borrow::Cow;
 
@@ -23,7 +25,7 @@ use std::borrow::Cow;
 pub enum Progress<'a> {
     /// It is not there.
     Missing,
-    /// One that was asked something else stands in its way.
+    /// Another one stands in its way: one that was asked something else, or of which nobody can tell any more what came of it.
     Another(&'a Job),
     /// It has not ended, or nobody knows yet how.
     Running,
@@ -69,7 +71,8 @@ pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> 
     let placed = if work == Work::Snapshot { placed_well(look, plan) } else { Cow::Borrowed(plan) };
     // A dump may wait for another one first.
     let seconds = if work.is_long() { patience(look, phase).max(2 * jobs::DUMP_SECONDS) } else { patience(look, phase) };
-    let attempt = Attempt { question: siblings::attempt(&look.seen.object), seconds, binds: awaits_a_user(look) };
+    let claim = (work == Work::Snapshot).then(|| dumps_claim(look)).flatten();
+    let attempt = Attempt { question: siblings::attempt(&look.seen.object), seconds, binds: awaits_a_user(look), claim };
     let mut rendered = rendered(&look.seen.object, &placed, work, &attempt)?;
     // One of an earlier attempt goes on under its name.
     rendered.child.name.clone_from(&look.children.job(work)?.name);
@@ -104,7 +107,7 @@ fn is_old(job: &Job, look: &Look<'_, Database>) -> bool {
 pub fn reading<'a>(look: &'a Look<'_, Database>, mark: i64) -> Option<Task<'a>> {
     let (object, plan) = (&look.seen.object, look.target.as_ref()?);
     let told = look.children.topology.ours().and_then(|map| Topology::of(map).ok())?;
-    let attempt = Attempt { question: siblings::attempt(object), seconds: patience(look, Phase::Restarting), binds: false };
+    let attempt = Attempt { question: siblings::attempt(object), seconds: patience(look, Phase::Restarting), ..Attempt::default() };
     let rendered = jobs::generation(object, plan, &told.peers, mark, &attempt);
     let progress = progress(look, Work::Generation, &rendered);
     Some(Task { work: Work::Generation, rendered, progress })
@@ -122,6 +125,11 @@ pub fn has_told(look: &Look<'_, Database>, mark: i64) -> bool {
         results::generation(line).is_ok_and(|all| all.values().all(|one| one.as_ref().is_some_and(|one| one.generation == Some(mark))))
     };
     matches!(reading(look, mark), Some(Task { progress: Progress::Done(line), .. }) if told(&line))
+}
+
+/// The uid of the claim of the dumps, where it is ours and stays.
+pub fn dumps_claim(look: &Look<'_, Database>) -> Option<String> {
+    look.children.backups.ours().filter(|claim| claim.metadata.deletion_timestamp.is_none()).and_then(ResourceExt::uid)
 }
 
 /// Has the claim of the dumps no volume before somebody uses it?
@@ -161,7 +169,15 @@ fn progress<'a>(look: &'a Look<'_, Database>, work: Work, rendered: &Rendered) -
             let said = said::last_line(&children.job_pods, job, false).or_else(|| failed_words(look, job).cloned());
             Progress::Failed(said.or(words).unwrap_or_default())
         }
+        Some(End { well: true, words: None, time }) if is_speechless(look, job, time.as_ref()) => Progress::Another(job),
         // Its pod may be told of later than the Job itself.
         Some(End { well: true, words: None, .. }) | None => Progress::Running,
     }
+}
+
+/// Has a Job ended whose pod is gone, and with it what it said? Each script can run again.
+fn is_speechless(look: &Look<'_, Database>, job: &Job, ended: Option<&Time>) -> bool {
+    const MOMENT: SignedDuration = SignedDuration::from_secs(15);
+    let long_ago = ended.is_some_and(|ended| look.seen.now.duration_since(ended.0) > MOMENT);
+    long_ago && said::pods_of(&look.children.job_pods, job).next().is_none()
 }

@@ -97,6 +97,11 @@ wait_for_primary
 there=$(sql_or_refuse "the databases cannot be listed" postgres -v name="$POINTSMAN_DATABASE" -v reserved="$RESERVED" -f "$SCRIPTS/dump.sql")
 case $there in
 found) ;;
+# Their data would go with the volume, and nothing would say so. A backup leaves them where they are.
+found\ *)
+    [[ $kind == backup ]] ||
+        refuse OTHER_DATABASES "the last dump holds $POINTSMAN_DATABASE alone, and the server has other databases: ${there#found }"
+    ;;
 none) refuse NO_DATABASE "there is no database that was made or brought back whole" ;;
 *) refuse FAILED "there is no database $POINTSMAN_DATABASE; $there" ;;
 esac

@@ -109,7 +109,8 @@ holds_all() {
     local system='' timeline='' flushed=''
     read -r system timeline flushed _ < <(identify "$1") || true
     [[ $system == "$(control 'Database system identifier')" && $timeline == "$(control "Latest checkpoint's TimeLineID")" ]] || return 0
-    if (($(position "$flushed") >= $(position "$(control 'Latest checkpoint location')"))); then echo yes; fi
+    # The record of that checkpoint is what was written last: who has only come to where it begins lacks it.
+    if (($(position "$flushed") > $(position "$(control 'Latest checkpoint location')"))); then echo yes; fi
 }
 
 # Says a peer that recovers that it is a replica? A primary has hot_standby off, and says that then.

@@ -76,6 +76,15 @@ give_up_when_lost() {
     esac
 }
 
+# Where another one is the primary of a later epoch, no write to this one counts: it ends, and its next start follows, or says why
+# it may not. One that only reads that nobody is named is ended by whoever moves the primary.
+give_up_when_followed() {
+    read_marker
+    [[ -n $primary && $primary != "$me" ]] && ((epoch > marked_epoch)) || return 0
+    kill -INT 1
+    not_ready "was the primary of epoch $marked_epoch, and the topology names '$primary' at epoch $epoch: it ends"
+}
+
 # A claim that was made anew while its pod cloned is learnt of later: who follows is on the right volume.
 mark_claim() {
     read_marker
@@ -93,6 +102,7 @@ row=$(ask_here -c "SELECT pg_is_in_recovery(), extract(epoch FROM pg_postmaster_
 IFS='|' read -r recovering started read <<<"$row"
 reload_settings "$read"
 if [[ $recovering == f ]]; then
+    give_up_when_followed
     [[ $primary == "$me" ]] || not_ready "is a primary and the topology names '$primary'"
     keep_roles
     exit 0

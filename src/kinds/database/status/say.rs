@@ -178,7 +178,7 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Option<WaitingFor> {
     let task = work::task(look, phase)?;
     let what = match task.progress {
         Progress::Missing => "to be made",
-        Progress::Another(_) => "to make room: it was asked something else",
+        Progress::Another(_) => "to make room for another one",
         Progress::Running => "to end",
         Progress::Done(_) | Progress::Failed(_) => "to be read",
     };

@@ -8,9 +8,10 @@ use crate::kinds::database::children::names::{self, Work};
 use crate::kinds::database::children::secrets::Loss;
 use crate::kinds::database::facts;
 use crate::kinds::database::lifecycle::words::Phase;
+use crate::kinds::database::orders::ending;
 use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::work::{self, Progress};
-use crate::kinds::database::scene::{outcome, said, standing};
+use crate::kinds::database::scene::{outcome, said, siblings, standing};
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
 use crate::kinds::pods::{ended_long_ago, trouble, unready};
@@ -145,9 +146,26 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
         Progress::Another(job) if said::failure(job).is_some() => {
             said::last_line(&look.children.job_pods, job, false).or_else(|| said::failure(job)).unwrap_or_default()
         }
+        Progress::Missing | Progress::Another(_) if ending::has_no_source(&Scene::of(look), task.work) => return vec![dump_gone(look)],
         Progress::Missing | Progress::Another(_) => "it was not made".to_owned(),
     };
     vec![quote("Job", &task.rendered.child.name, &words)]
+}
+
+/// What became of the last dump, of which no other can be taken.
+fn dump_gone(look: &Look<'_, Database>) -> Evidence {
+    let object = &look.seen.object;
+    let name = names::backups(&object.name_any());
+    let Some(taken) = &siblings::remembered(object).snapshot else {
+        return quote("StatefulSet", &object.name_any(), "no server is left that could be dumped");
+    };
+    let claim = match &look.children.backups {
+        Slot::Ours(claim) if claim.metadata.deletion_timestamp.is_some() => "was told to go",
+        Slot::Free => "is gone",
+        Slot::Ours(_) | Slot::Unlabelled { .. } | Slot::Adopted { .. } | Slot::Foreign { .. } => "is another one now",
+    };
+    let words = format!("it {claim}, and the last dump, {}, was in it; no server is left that could be dumped again", taken.folder);
+    quote("PersistentVolumeClaim", &name, &words)
 }
 
 /// The last words of an attempt after which another one follows.

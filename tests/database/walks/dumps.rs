@@ -1,0 +1,139 @@
+//! A last dump speaks for the volumes for as long as it stands: where its claim goes, is gone or is another one, nothing else goes.
+
+use super::cluster::Trouble;
+use super::life::{Life, path};
+use super::mended::annotated;
+use pointsman::kinds::annotations::PAUSED;
+use pointsman::kinds::database::Phase;
+use pointsman::kinds::order::ChildKind;
+use pointsman::machine::Word as _;
+use serde_json::json;
+
+const CLAIM: ChildKind = ChildKind::PersistentVolumeClaim;
+
+/// One whose last dump is recorded, and whose servers are on their way out.
+fn removing() -> Life {
+    let mut life = Life::of(&json!({}));
+    life.cluster.troubles.insert(Trouble::SilentNode);
+    assert_eq!(life.delete(), path(&[Phase::SnapshottingBeforeDelete, Phase::Removing]));
+    life
+}
+
+/// It asks, quotes this of the claim of dumps, and the data stands.
+#[track_caller]
+fn asks_about_its_dump(life: &Life, words: &str) {
+    assert_eq!(life.state(), Phase::RemovalBlocked.text(), "{:?}", life.path);
+    let question = life.status()["intervention"].clone();
+    assert_eq!(question["reason"], "SnapshotFailed", "{question:#}");
+    assert_eq!(question["evidence"][0]["words"], words, "{question:#}");
+    assert!(life.cluster.get(CLAIM, "data-db-0").is_some(), "{:?}", life.cluster.done);
+}
+
+#[test]
+fn where_the_claim_of_the_last_dump_is_gone_the_data_stays() {
+    let mut life = removing();
+    life.cluster.remove(CLAIM, "db-backups");
+    life.after();
+    life.cluster.lets_go();
+    life.after();
+    let words = "it is gone, and the last dump, snapshot-20260102T030405Z, was in it; no server is left that could be dumped again";
+    asks_about_its_dump(&life, words);
+    // An answer that is no word about the data changes nothing, and the one that keeps it is taken.
+    life.answer("retry");
+    asks_about_its_dump(&life, words);
+    assert_eq!(life.answer("keep-volumes"), path(&[Phase::Retaining, Phase::Releasing]));
+    assert_eq!(life.cluster.names(CLAIM), ["data-db-0"]);
+}
+
+#[test]
+fn where_it_was_told_to_go_or_is_another_one_the_data_stays() {
+    let mut life = removing();
+    life.lets_go("db-backups");
+    life.after();
+    life.cluster.lets_go();
+    life.settle();
+    asks_about_its_dump(
+        &life,
+        "it was told to go, and the last dump, snapshot-20260102T030405Z, was in it; no server is left that could be dumped again",
+    );
+
+    let mut life = removing();
+    life.cluster.edit(CLAIM, "db-backups", "/metadata/uid", json!("another"));
+    life.after();
+    life.cluster.lets_go();
+    life.settle();
+    asks_about_its_dump(
+        &life,
+        "it is another one now, and the last dump, snapshot-20260102T030405Z, was in it; no server is left that could be dumped again",
+    );
+}
+
+#[test]
+fn while_a_server_is_left_another_dump_is_taken_into_another_claim() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.delete();
+    life.until(|life| life.state() == Phase::Removing.text());
+    life.lets_go("db-backups");
+    life.look();
+    assert_eq!(life.state(), Phase::SnapshottingBeforeDelete.text(), "{:?}", life.path);
+    let first = life.cluster.get(CLAIM, "db-backups").expect("a claim")["metadata"]["uid"].clone();
+    // The pod that wrote into it is done, and the claim goes.
+    for _ in 0..4 {
+        life.look();
+        life.cluster.settles();
+    }
+    life.cluster.remove(CLAIM, "db-backups");
+    life.after();
+    assert!(life.cluster.object.is_none(), "{:?}\n{:?}", life.path, life.cluster.done);
+    assert_eq!(life.cluster.names(CLAIM), ["db-backups"]);
+    assert_ne!(life.cluster.get(CLAIM, "db-backups").expect("a claim")["metadata"]["uid"], first);
+}
+
+#[test]
+fn a_dump_is_not_taken_again_and_again_for_servers_that_do_not_go() {
+    let mut life = Life::of(&json!({}));
+    // As where a policy refuses what is to outlive the object: nothing goes before that stands.
+    life.cluster.refused.insert((ChildKind::ConfigMap, "db-tombstone-".to_owned()));
+    life.cluster.delete();
+    for _ in 0..20 {
+        for _ in 0..30 {
+            life.look();
+            life.cluster.settles();
+        }
+        life.cluster.now += jiff::SignedDuration::from_mins(6);
+    }
+    assert_eq!((life.state(), &life.status()["reason"]), (Phase::RemovalBlocked.text(), &json!("RemovalStuck")), "{:?}", life.path);
+    assert_eq!(life.status()["dumps"], 3, "{:?}", life.path);
+    life.cluster.refused.clear();
+    assert_eq!(life.answer("retry"), path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]));
+}
+
+#[test]
+fn servers_whose_stateful_set_was_removed_without_them_go_too() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    annotated(&mut life, PAUSED, Some("true"));
+    life.settle();
+    life.cluster.things.remove(&(ChildKind::StatefulSet, "db".to_owned())).expect("a set");
+    life.delete();
+    assert!(life.cluster.object.is_none(), "{:?}\n{:?}", life.path, life.cluster.done);
+    assert!(!life.cluster.names(ChildKind::Pod).iter().any(|pod| pod == "db-0" || pod == "db-1"));
+}
+
+/// Who looks only now finds Jobs that have ended, and no pod that tells how.
+#[test]
+fn a_job_whose_pod_is_gone_is_run_again() {
+    for (script, job) in [("probe.sh", "db-probe"), ("init.sh", "db-init")] {
+        let mut life = Life::unborn(&json!({}));
+        life.until(|life| life.cluster.names(ChildKind::Job).iter().any(|name| name == job));
+        let first = life.cluster.get(ChildKind::Job, job).expect("a Job")["metadata"]["uid"].clone();
+        for _ in 0..3 {
+            life.cluster.settles();
+        }
+        life.cluster.things.remove(&(ChildKind::Pod, format!("{job}-x"))).expect("its pod");
+        life.cluster.now += jiff::SignedDuration::from_secs(20);
+        life.settle();
+        assert_eq!(life.state(), "Ready", "{script}: {:?}\n{:?}", life.path, life.cluster.done);
+        let again = life.cluster.done.iter().filter(|done| **done == format!("create Job {job}")).count();
+        assert_eq!(again, 2, "{script}: {first} {:?}", life.cluster.done);
+    }
+}
