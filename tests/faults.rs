@@ -22,7 +22,8 @@ fn root() -> PathBuf {
 }
 
 fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder").to_owned()
+    let own = || Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder").to_owned();
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(own, PathBuf::from)
 }
 
 fn faults() -> Vec<Fault> {
@@ -60,7 +61,7 @@ fn copy(from: &Path, to: &Path) {
 fn plant(place: &Path) {
     let _ = fs::remove_dir_all(place.join("src"));
     let _ = fs::remove_dir_all(place.join("tests"));
-    for folder in ["src/machine", "src/kinds", "tests/support", "tests/soundness", "tests/memcached", "tests/election"] {
+    for folder in ["src/machine", "src/kinds", "tests/support", "tests/soundness", "tests/memcached", "tests/database", "tests/election"] {
         copy(&root().join(folder), &place.join(folder));
     }
     for test in ["soundness", "simulation", "election"] {
@@ -94,7 +95,8 @@ fn run(place: &Path, program: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(program);
     command.current_dir(place).args(arguments).env("CARGO_TARGET_DIR", target()).env("GIT_CEILING_DIRECTORIES", target());
     // What cargo tells a test of its own package would make dependencies compile again.
-    let cargos = |name: &str| name.starts_with("CARGO") && !matches!(name, "CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_NET_OFFLINE");
+    const KEPT: [&str; 4] = ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "CARGO_NET_OFFLINE"];
+    let cargos = |name: &str| name.starts_with("CARGO") && !KEPT.contains(&name);
     let own = |name: &str| matches!(name, "RUST_BACKTRACE" | "POINTSMAN_LONG" | "UPDATE_GOLDEN" | "LD_LIBRARY_PATH");
     for (name, _) in std::env::vars().filter(|(name, _)| cargos(name) || own(name)) {
         command.env_remove(name);

@@ -213,7 +213,9 @@ impl<'a, K: Compared> Look<'a, K> {
     pub fn is_fought_over_since(&self, start: Option<&Time>) -> bool {
         const SHORT: SignedDuration = SignedDuration::from_mins(10);
         let times = self.seen.object.status().map(|status| status.drift_times.as_slice()).unwrap_or_default();
-        let counts = |time: &&Time| self.seen.now.duration_since(time.0) < SHORT && start.is_none_or(|start| time.0 > start.0);
+        // What another clock has told of a time to come is not a short time ago.
+        let lately = |time: &Time| (SignedDuration::ZERO..SHORT).contains(&self.seen.now.duration_since(time.0));
+        let counts = |time: &&Time| lately(time) && start.is_none_or(|start| time.0 > start.0);
         !self.missing.is_empty() && times.iter().filter(counts).count() >= DRIFTS
     }
 

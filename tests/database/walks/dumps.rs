@@ -137,3 +137,21 @@ fn a_job_whose_pod_is_gone_is_run_again() {
         assert_eq!(again, 2, "{script}: {first} {:?}", life.cluster.done);
     }
 }
+
+#[test]
+fn a_dump_is_no_newer_than_the_moment_it_was_heard_of() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.refused.insert((ChildKind::ConfigMap, "db-tombstone-".to_owned()));
+    life.cluster.delete();
+    life.until(|life| life.cluster.get(ChildKind::Job, "db-snapshot").is_some_and(|job| job["status"]["completionTime"].is_string()));
+    let later = json!((life.cluster.now + jiff::SignedDuration::from_hours(1)).to_string());
+    life.cluster.edit(ChildKind::Job, "db-snapshot", "/status/completionTime", later.clone());
+    let ended = "/status/containerStatuses/0/state/terminated";
+    let mut end = life.cluster.get(ChildKind::Pod, "db-snapshot-x").expect("its pod").pointer(ended).expect("its end").clone();
+    end["finishedAt"] = later;
+    life.cluster.edit(ChildKind::Pod, "db-snapshot-x", ended, end);
+    life.until(|life| life.state() == Phase::Removing.text());
+    life.cluster.now += jiff::SignedDuration::from_mins(6);
+    life.look();
+    assert_eq!(life.state(), Phase::SnapshottingBeforeDelete.text(), "{:?}", life.path);
+}

@@ -418,3 +418,21 @@ fn a_primary_that_ended_without_a_word_has_named_nobody_to_follow_it() {
         assert_eq!(named(&life), expected, "{:?}", life.cluster.done);
     }
 }
+
+#[test]
+fn no_fight_is_made_of_what_a_clock_that_was_ahead_has_told() {
+    let mut life = Life::of(&json!({}));
+    let repaired = |life: &mut Life| {
+        life.cluster.remove(ChildKind::Service, "db-ro");
+        life.after();
+        life.state()
+    };
+    for _ in 0..4 {
+        assert_eq!(repaired(&mut life), Phase::Ready.text());
+    }
+    // Another leader, whose clock is right.
+    life.cluster.now -= jiff::SignedDuration::from_hours(1);
+    for _ in 0..4 {
+        assert_eq!(repaired(&mut life), Phase::Ready.text(), "{:?}", life.status()["intervention"]);
+    }
+}
