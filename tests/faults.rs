@@ -91,11 +91,13 @@ fn plant(place: &Path) {
     fs::write(place.join("src/lib.rs"), library).expect("the library is written");
 }
 
+/// What cargo is told by whoever runs the tests, and not by itself.
+const KEPT: [&str; 4] = ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "CARGO_NET_OFFLINE"];
+
 fn run(place: &Path, program: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(program);
     command.current_dir(place).args(arguments).env("CARGO_TARGET_DIR", target()).env("GIT_CEILING_DIRECTORIES", target());
     // What cargo tells a test of its own package would make dependencies compile again.
-    const KEPT: [&str; 4] = ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "CARGO_NET_OFFLINE"];
     let cargos = |name: &str| name.starts_with("CARGO") && !KEPT.contains(&name);
     let own = |name: &str| matches!(name, "RUST_BACKTRACE" | "POINTSMAN_LONG" | "UPDATE_GOLDEN" | "LD_LIBRARY_PATH");
     for (name, _) in std::env::vars().filter(|(name, _)| cargos(name) || own(name)) {
