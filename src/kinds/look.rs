@@ -73,8 +73,6 @@ pub struct Look<'a, K: Compared> {
     pub missing: Vec<Order>,
     /// In place, seen by their controllers, and every pod is of the target and ready.
     pub settled: bool,
-    /// The same of the pods and their owner alone, however the other children are.
-    pub pods_settled: bool,
 }
 
 /// A child's name that is somebody else's.
@@ -102,17 +100,21 @@ impl<'a, K: Compared> Look<'a, K> {
             (Ok(_), Some(target)) => K::raised(&known, target),
             (Ok(_) | Err(_), _) => BTreeSet::new(),
         };
-        Look { seen, children, known, wanted, target, changes, missing: Vec::new(), settled: false, pods_settled: false }.compared()
+        Look { seen, children, known, wanted, target, changes, missing: Vec::new(), settled: false }.compared()
     }
 
     /// Compares the children with the target.
     fn compared(mut self) -> Self {
         self.missing = self.target.as_ref().map(|target| K::needed(&self, target)).unwrap_or_default();
-        let is_of_pods = |order: &Order| order.child().is_none_or(|child| child.kind == K::WORKLOAD);
-        let pods_in_place = self.target.is_some() && self.changes.is_empty() && !self.missing.iter().any(is_of_pods);
-        self.pods_settled = pods_in_place && K::is_settled(&self);
-        self.settled = self.pods_settled && self.missing.is_empty() && self.conflicts().next().is_none();
+        self.settled = self.missing.is_empty() && self.conflicts().next().is_none() && self.pods_settled();
         self
+    }
+
+    /// Are the pods and their owner settled, however the other children are?
+    fn pods_settled(&self) -> bool {
+        let is_of_pods = |order: &Order| order.child().is_none_or(|child| child.kind == K::WORKLOAD);
+        let in_place = self.target.is_some() && self.changes.is_empty() && !self.missing.iter().any(is_of_pods);
+        in_place && K::is_settled(self)
     }
 
     /// The same look at what was ordered last: a count that is held while a question is open keeps nothing from its end.
@@ -120,8 +122,7 @@ impl<'a, K: Compared> Look<'a, K> {
         let target = self.known.applied.clone().filter(|_| self.only_counted())?;
         let (children, known, wanted) = (self.children.clone(), self.known.clone(), self.wanted.clone());
         let (changes, missing) = (BTreeSet::new(), Vec::new());
-        let target = Some(target);
-        Some(Look { seen: self.seen, children, known, wanted, target, changes, missing, settled: false, pods_settled: false }.compared())
+        Some(Look { seen: self.seen, children, known, wanted, target: Some(target), changes, missing, settled: false }.compared())
     }
 
     /// Does the target differ from what was ordered in its count at most?
@@ -227,7 +228,7 @@ impl<'a, K: Compared> Look<'a, K> {
                 self.conflicts().next().is_none() && self.seen.refusal.as_ref().is_none_or(|refusal| refusal.fate != Fate::Taken)
             }
             // What else differs is mended once the question is closed.
-            About::Pods => self.pods_settled || self.as_ordered().is_some_and(|ordered| ordered.pods_settled),
+            About::Pods => self.pods_settled() || self.as_ordered().is_some_and(|ordered| ordered.pods_settled()),
             About::Protection => !is_set(&self.seen.object, PROTECTED),
             About::Fields | About::Work | About::Loss | About::Data => false,
         }

@@ -62,8 +62,8 @@ fn rendered(plan: &Plan) -> Vec<(String, Rendered)> {
     let topology = Topology::first(&object, claims).known("7300000000000000001");
     let credentials = Credentials::of(&[[1; ENTROPY + SALT], [2; ENTROPY + SALT], [3; ENTROPY + SALT]]);
     let (first, again) = (
-        Attempt { question: None, seconds: 600, binds: false, claim: None },
-        Attempt { question: Some("k7m2q".to_owned()), seconds: 600, binds: false, claim: None },
+        Attempt { seconds: 600, ..Attempt::default() },
+        Attempt { question: Some("k7m2q".to_owned()), seconds: 600, ..Attempt::default() },
     );
     let mut children = vec![
         ("internal", secrets::internal(&object, &credentials)),
@@ -103,7 +103,7 @@ fn shown(child: &Rendered, object: &Database) -> String {
 #[test]
 fn a_claim_of_dumps_that_waits_for_a_user_gets_its_volume_by_the_first_job() {
     let plan = plan(&json!({}));
-    let job = |binds| jobs::init(&object(&plan), &plan, &Attempt { question: None, seconds: 600, binds, claim: None }).object;
+    let job = |binds| jobs::init(&object(&plan), &plan, &Attempt { seconds: 600, binds, ..Attempt::default() }).object;
     let mounts = |job: &Value| job["spec"]["template"]["spec"]["volumes"].to_string().contains("db-backups");
     assert_eq!((mounts(&job(true)), mounts(&job(false))), (true, false));
     assert_eq!(job(true)["metadata"]["annotations"][jobs::ASKED], job(false)["metadata"]["annotations"][jobs::ASKED], "it is the same Job");
@@ -253,7 +253,7 @@ fn only_what_a_start_reads_restarts_servers() {
 fn a_job_knows_what_it_was_asked() {
     let job = |fields: &Value| {
         let plan = plan(fields);
-        jobs::init(&object(&plan), &plan, &Attempt { question: None, seconds: 600, binds: false, claim: None })
+        jobs::init(&object(&plan), &plan, &Attempt { seconds: 600, ..Attempt::default() })
     };
     let live = serde_json::from_value(job(&json!({})).object).expect("a Job");
     assert!(jobs::is_asked_so(&live, &job(&json!({ "replicas": 3 }))));

@@ -41,7 +41,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::NamespaceEnding, |scene| ending::namespace_is_ending(scene)),
     (Event::Protected, |scene| ending::is_protected(scene)),
     (Event::RetainWanted, |scene| ending::fate(scene) == Fate::Retain),
-    (Event::DumpedInVain, |scene| ending::fate(scene) == Fate::Snapshot && scene.more.dumps >= ending::DUMPS),
+    (Event::DumpedInVain, |scene| scene.more.dumps >= ending::DUMPS && ending::fate(scene) == Fate::Snapshot),
     (Event::SnapshotWanted, |scene| ending::fate(scene) == Fate::Snapshot),
     (Event::DeleteWanted, |scene| ending::fate(scene) == Fate::Delete),
     (Event::ChildrenGone, |scene| is_going(scene) && !is_left(scene)),

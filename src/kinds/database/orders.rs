@@ -79,7 +79,8 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
         }
         // Nor is one into a claim that is on its way out: once it is gone another one is made, which what was asked of it holds up.
         if work::dumps_claim(scene.look).is_none() {
-            return orders.into_iter().chain(started(task).filter(|order| matches!(order, Order::Delete { .. }))).collect();
+            let old = if let Progress::Another(job) = task.progress { removal(job) } else { None };
+            return orders.into_iter().chain(old).collect();
         }
     }
     // A restore that is no longer asked for would write on into what is made now: it and its pods are gone first.

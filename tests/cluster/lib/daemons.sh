@@ -96,8 +96,8 @@ print_cpu() {
         ticks=$((ticks + fields[11] + fields[12] + fields[13] + fields[14]))
     done
     if [[ $(<"$RUN/tier") == node ]]; then
-        pods=$(awk '{ print int($1 / 1e9) }' /sys/fs/cgroup/cpuacct/kubepods/cpuacct.usage 2>/dev/null ||
-            awk '$1 == "usage_usec" { print int($2 / 1e6) }' /sys/fs/cgroup/kubepods/cpu.stat 2>/dev/null || echo 0)
+        pods=$(awk '{ print int($1 / 1e9) }' "$CGROUPS/cpuacct/kubepods/cpuacct.usage" 2>/dev/null ||
+            awk '$1 == "usage_usec" { print int($2 / 1e6) }' "$CGROUPS/kubepods/cpu.stat" 2>/dev/null || echo 0)
     fi
     printf 'CPU of daemons and pods: %d s\n' $((ticks / $(getconf CLK_TCK) + pods))
 }

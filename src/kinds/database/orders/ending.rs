@@ -51,8 +51,8 @@ fn has_last_dump(scene: &Scene<'_>) -> bool {
 
 /// Does the very claim stand that a dump was written to, and was it not told to go? An earlier release did not write down which
 /// one it was.
-pub fn is_kept(scene: &Scene<'_>, taken: &Taken) -> bool {
-    work::dumps_claim(scene.look).is_some_and(|claim| taken.uid.as_ref().is_none_or(|uid| *uid == claim))
+fn is_kept(scene: &Scene<'_>, taken: &Taken) -> bool {
+    work::dumps_claim(scene.look).is_some_and(|claim| taken.uid.is_none() || taken.uid == claim.metadata.uid)
 }
 
 /// May anybody write still? Servers that were told to go take no more, however long one of them hangs.

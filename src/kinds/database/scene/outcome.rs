@@ -12,6 +12,7 @@ use crate::kinds::database::reports::last_words::{Fault, Word};
 use crate::kinds::database::reports::results;
 use crate::kinds::look::Look;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::ResourceExt;
 
 /// What came of a Job.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +60,9 @@ pub fn of(look: &Look<'_, Database>, work: Work, line: &str) -> Result<Outcome, 
         }
         Work::Restore => taken(line).map(Outcome::Restored),
         Work::Snapshot if is_without_database(line) && !was_made(look) => Ok(Outcome::Nothing),
-        Work::Snapshot => taken(line).map(|taken| Outcome::Taken(Taken { uid: work::dumps_claim(look), ..taken })),
+        Work::Snapshot => {
+            taken(line).map(|taken| Outcome::Taken(Taken { uid: work::dumps_claim(look).and_then(ResourceExt::uid), ..taken }))
+        }
         Work::Generation => Err(nothing()),
     }
 }

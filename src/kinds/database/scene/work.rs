@@ -15,6 +15,7 @@ use crate::kinds::look::Look;
 use crate::kinds::rendered::Rendered;
 use jiff::SignedDuration;
 use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use serde_json::json;
@@ -71,7 +72,7 @@ pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> 
     let placed = if work == Work::Snapshot { placed_well(look, plan) } else { Cow::Borrowed(plan) };
     // A dump may wait for another one first.
     let seconds = if work.is_long() { patience(look, phase).max(2 * jobs::DUMP_SECONDS) } else { patience(look, phase) };
-    let claim = (work == Work::Snapshot).then(|| dumps_claim(look)).flatten();
+    let claim = dumps_claim(look).filter(|_| work == Work::Snapshot).and_then(ResourceExt::uid);
     let attempt = Attempt { question: siblings::attempt(&look.seen.object), seconds, binds: awaits_a_user(look), claim };
     let mut rendered = rendered(&look.seen.object, &placed, work, &attempt)?;
     // One of an earlier attempt goes on under its name.
@@ -127,14 +128,14 @@ pub fn has_told(look: &Look<'_, Database>, mark: i64) -> bool {
     matches!(reading(look, mark), Some(Task { progress: Progress::Done(line), .. }) if told(&line))
 }
 
-/// The uid of the claim of the dumps, where it is ours and stays.
-pub fn dumps_claim(look: &Look<'_, Database>) -> Option<String> {
-    look.children.backups.ours().filter(|claim| claim.metadata.deletion_timestamp.is_none()).and_then(ResourceExt::uid)
+/// The claim of the dumps, where it is ours and stays.
+pub fn dumps_claim<'a>(look: &'a Look<'_, Database>) -> Option<&'a PersistentVolumeClaim> {
+    look.children.backups.ours().filter(|claim| claim.metadata.deletion_timestamp.is_none())
 }
 
 /// Has the claim of the dumps no volume before somebody uses it?
 fn awaits_a_user(look: &Look<'_, Database>) -> bool {
-    let claim = look.children.backups.ours().filter(|claim| granted(claim).is_none() && claim.metadata.deletion_timestamp.is_none());
+    let claim = dumps_claim(look).filter(|claim| granted(claim).is_none());
     claim.is_some_and(|claim| waits_for_a_user(claim, &look.children) == Some(true))
 }
 

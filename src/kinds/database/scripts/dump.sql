@@ -1,5 +1,5 @@
--- Says found, with the names of the others behind it, none, or which others there are. A database that a restore left unfinished let nobody in, and counts as none:
--- its dump would pass for a whole one.
+-- Says found, with the names of the others behind it, none, or which others there are. A database that a restore left
+-- unfinished let nobody in, and counts as none: its dump would pass for a whole one.
 \set unfinished {}
 SELECT to_regclass('pointsman.restore') IS NOT NULL AS restoring \gset
 \if :restoring
