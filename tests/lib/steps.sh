@@ -121,6 +121,9 @@ beside() {
     return "$failed"
 }
 
+# yield_the_cores NICENESS: what this lane starts computes when the other lanes leave a core.
+yield_the_cores() { renice -n "$1" -p "$BASHPID" >/dev/null; }
+
 end_lanes() {
     local lane
     for lane in "${LANES[@]}"; do

@@ -3,9 +3,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::{digest, hmac, pbkdf2};
+use std::collections::HashMap;
 use std::fmt;
 use std::fmt::Write;
 use std::num::NonZeroU32;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// Bytes of entropy in a password: 160 bits, which nobody guesses.
 pub const ENTROPY: usize = 20;
@@ -13,6 +15,12 @@ pub const ENTROPY: usize = 20;
 pub const SALT: usize = 16;
 /// How often a password is hashed: as often as PostgreSQL does.
 const ITERATIONS: NonZeroU32 = NonZeroU32::new(4096).unwrap();
+
+/// The verifiers that were computed before, by a digest of password and salt: one takes a millisecond, and each look at a
+/// Database asks for three.
+static COMPUTED: LazyLock<Mutex<HashMap<[u8; digest::SHA256_OUTPUT_LEN], String>>> = LazyLock::new(Mutex::default);
+/// How many are kept: those of ten thousand Databases.
+const COMPUTED_AT_MOST: usize = 30_000;
 
 /// A password. It is shown nowhere; whoever writes it into a Secret says so.
 #[derive(Clone, PartialEq, Eq)]
@@ -41,6 +49,23 @@ impl Password {
 
     /// What the server keeps of the password, as `ALTER ROLE ... PASSWORD` takes it.
     pub fn verifier(&self, salt: &[u8; SALT]) -> String {
+        let mut asked = [0; digest::SHA256_OUTPUT_LEN];
+        let salted = [salt, self.0.as_bytes()].concat();
+        asked.copy_from_slice(digest::digest(&digest::SHA256, &salted).as_ref());
+        let computed = || COMPUTED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(verifier) = computed().get(&asked) {
+            return verifier.clone();
+        }
+        let verifier = self.computed(salt);
+        let mut computed = computed();
+        if computed.len() >= COMPUTED_AT_MOST {
+            computed.clear();
+        }
+        computed.insert(asked, verifier.clone());
+        verifier
+    }
+
+    fn computed(&self, salt: &[u8; SALT]) -> String {
         let mut salted = [0; digest::SHA256_OUTPUT_LEN];
         pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, ITERATIONS, salt, self.0.as_bytes(), &mut salted);
         let key = |of: &[u8], text: &[u8]| hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, of), text);

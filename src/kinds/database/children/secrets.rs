@@ -135,7 +135,7 @@ impl Credentials {
         self
     }
 
-    /// What the Secrets of the object called `name` hold. Each verifier is computed anew, which takes about a millisecond.
+    /// What the Secrets of the object called `name` hold.
     ///
     /// # Errors
     /// All that was lost.

@@ -27,7 +27,7 @@ pub struct Children {
     pub application: Slot<Secret>,
     /// The Secret that no user mounts.
     pub internal: Slot<Secret>,
-    /// What both hold, or what is wrong with them; each verifier is computed once a look.
+    /// What both hold, or what is wrong with them.
     pub credentials: Result<Credentials, Vec<Loss>>,
     /// The claims of the servers, by ordinal: all that there can be.
     pub claims: Vec<Slot<PersistentVolumeClaim>>,
