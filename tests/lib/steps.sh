@@ -121,8 +121,8 @@ beside() {
     return "$failed"
 }
 
-# yield_the_cores NICENESS: what this lane starts computes when the other lanes leave a core.
-yield_the_cores() { renice -n "$1" -p "$BASHPID" >/dev/null; }
+# What this lane starts computes when the other lanes leave a core.
+yield_the_cores() { renice -n 19 -p "$BASHPID" >/dev/null; }
 
 end_lanes() {
     local lane
