@@ -80,7 +80,7 @@ fn rendered(plan: &Plan) -> Vec<(String, Rendered)> {
         ("servers", servers::stateful_set(&object, plan, &learned, &plan.storage.size.spelling)),
         ("init", jobs::init(&object, plan, &first)),
         ("probe", jobs::probe(&object, plan, &first)),
-        ("snapshot", jobs::snapshot(&object, plan, &again)),
+        ("snapshot", jobs::snapshot(&object, plan, Some(0), &again)),
         ("generation", jobs::generation(&object, plan, &topology.peers, 7, &first)),
     ];
     children.extend(network::budget(&object, plan).map(|budget| ("budget", budget)));

@@ -3,9 +3,9 @@
 use std::fs;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use crate::pods::Server;
+use crate::pods::{Server, wait_for};
 use crate::world::{APP_PASSWORD, SUPERUSER_PASSWORD, World, said};
 
 /// Something of everything that a dump can forget.
@@ -408,6 +408,95 @@ fn a_last_dump_that_would_leave_databases_out_is_refused() {
     world.job("dump.sh").done();
     primary.sql("DROP DATABASE billing");
     primary.sql("DROP DATABASE \"Old Shop\"");
+    last().done();
+}
+
+/// pg_dump, after which `sql` runs where `first` says so.
+fn after_a_dump(first: &str, sql: &str) -> String {
+    format!(
+        "/pointsman/programs/pg_dump \"$@\" || exit\n[[ $1 != -V ]] || exit 0\necho dumped >>/pointsman/run/dumped\n\
+         {first} \"${{0%/*}}\"/psql -XAtqc \"{sql}\" >/dev/null"
+    )
+}
+
+/// The volume goes after a last dump, and with it all that was committed since it began.
+#[test]
+fn a_last_dump_is_made_anew_where_somebody_has_written_meanwhile() {
+    const ONCE: &str = "[[ $(wc -l </pointsman/run/dumped) != 1 ]] ||";
+    let (world, primary) = filled();
+    let backups = world.folder.join("backups");
+    let last = |hook: &str| world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").program("pg_dump", hook).run();
+    primary.sql_in("shop", "CREATE TABLE public.late (n int); CREATE SEQUENCE public.ticket");
+    let writes = [
+        "INSERT INTO public.late VALUES (1)",
+        "CREATE FUNCTION public.later() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "SELECT nextval('public.ticket')",
+        "SELECT lo_create(4712)",
+    ];
+    for sql in writes {
+        let ended = last(&after_a_dump(ONCE, sql));
+        assert!(ended.success, "{sql}: {}\n{}", ended.words, ended.log);
+        assert_eq!(ended.log.matches("somebody has written meanwhile").count(), 1, "{sql}: {}", ended.log);
+    }
+    // What the server writes by itself is no word of anybody's.
+    let ended = last(&after_a_dump("", "VACUUM ANALYZE"));
+    assert!(ended.success && !ended.log.contains("somebody has written"), "{}\n{}", ended.words, ended.log);
+    let taken = folders(&backups);
+    let ended = last(&after_a_dump("", "INSERT INTO public.late VALUES (2)"));
+    assert_eq!(ended.words, "WRITTEN_TO: somebody wrote during each of 3 dumps");
+    assert_eq!(folders(&backups), taken, "nothing is left of a dump that does not count");
+    // A backup is a moment's picture: whatever is written later comes into the next one.
+    world.job("dump.sh").program("pg_dump", &after_a_dump("", "INSERT INTO public.late VALUES (3)")).done();
+}
+
+#[test]
+fn a_last_dump_sends_away_who_is_connected_and_names_who_comes_back() {
+    let (world, primary) = filled();
+    primary.sql_in("shop", "CREATE TABLE late (n int); GRANT ALL ON late TO app");
+    let replica = world.serve(1);
+    let sleeper =
+        world.client("app", APP_PASSWORD, "shop").args(["-c", "SELECT pg_sleep(600)"]).stderr(Stdio::null()).spawn().expect("psql");
+    let connected = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'";
+    wait_for("a session", || if primary.sql(connected) == "1" { Ok(()) } else { Err("none".to_owned()) });
+    let last = || world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot");
+    last().done();
+    assert_eq!(primary.sql(connected), "0");
+    assert!(!sleeper.wait_with_output().expect("psql").status.success());
+    assert_eq!(primary.sql("SELECT count(*) FROM pg_stat_replication"), "1", "a replica follows on");
+    replica.stop();
+
+    let stopped = std::sync::atomic::AtomicBool::new(false);
+    let stops = std::sync::atomic::Ordering::SeqCst;
+    std::thread::scope(|scope| {
+        let writer = || {
+            while !stopped.load(stops) {
+                let _ = world
+                    .client("app", APP_PASSWORD, "shop")
+                    .args(["-c", "INSERT INTO public.late VALUES (1)", "-c", "SELECT pg_sleep(0.3)"])
+                    .output();
+            }
+        };
+        scope.spawn(writer);
+        let ended = last().run();
+        stopped.store(true, stops);
+        assert!(ended.words.starts_with("WRITTEN_TO: somebody wrote during each of 3 dumps; connected was app at "), "{}", ended.words);
+        assert!(ended.words.ends_with(" (psql)"), "{}", ended.words);
+    });
+}
+
+#[test]
+fn a_last_dump_does_not_leave_out_what_is_prepared() {
+    let world = World::new();
+    world.configure("max_prepared_transactions = 2\n");
+    let primary = world.primary();
+    primary.sql("CREATE DATABASE shop");
+    primary.sql_in("shop", "CREATE TABLE late (n int)");
+    primary.sql_in("shop", "BEGIN; INSERT INTO late VALUES (1); PREPARE TRANSACTION 'order 7'");
+    let last = || world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot");
+    let words = last().fails("WRITTEN_TO");
+    assert!(words.ends_with("transactions are prepared, and neither committed nor rolled back: order 7"), "{words}");
+    world.job("dump.sh").done();
+    primary.sql_in("shop", "COMMIT PREPARED 'order 7'");
     last().done();
 }
 

@@ -36,9 +36,10 @@ fn nothing_is_removed_before_deletion_and_nothing_is_built_after_it() {
     };
     let orders = |arrow: &Arrow<Database>, of: &[Effect]| arrow.effects.iter().any(|effect| of.contains(effect));
     never(|arrow| !deleting::<Database>(arrow.from) && orders(arrow, &[DeleteWorkloads, DeleteVolumes, ReleaseFinalizer]));
-    never(|arrow| {
-        deleting::<Database>(arrow.from) && orders(arrow, &[HoldFinalizer, ApplyChildren, LeadReaders, ApplyAuxiliaries, ExpandClaims])
-    });
+    never(|arrow| deleting::<Database>(arrow.from) && orders(arrow, &[HoldFinalizer, ApplyChildren, ApplyAuxiliaries, ExpandClaims]));
+    // What is protected stays, and serves.
+    let going = |phase| deleting::<Database>(phase) && phase != Phase::RemovalBlocked;
+    never(|arrow| going(arrow.from) && orders(arrow, &[LeadReaders]));
 }
 
 #[test]

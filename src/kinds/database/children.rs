@@ -7,6 +7,7 @@ pub mod claims;
 pub mod configuration;
 pub mod credentials;
 pub mod jobs;
+mod meshes;
 pub mod names;
 pub mod network;
 mod pod;

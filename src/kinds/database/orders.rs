@@ -66,12 +66,12 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
     let task = work::task(scene.look, scene.phase()).filter(|task| !ending::has_no_source(scene, task.work));
     let Some(task) = task else { return orders };
     if task.work == Work::Snapshot {
-        // It is taken of a primary, through the address of the primary: a move that was begun is ended first.
+        // It is taken of a primary: a move that was begun is ended first. Who writes meanwhile would lose it.
         if let Some(target) = scene.look.target.as_ref() {
             if standing::is_switchover_wanted(scene) {
                 return moves(scene, target);
             }
-            orders.extend(needed::primary_service(scene, target).1);
+            orders.extend(ending::leads_nobody(scene, target));
         }
         // The policy may have come to want a dump when nothing was made any more. Into a stranger's claim none is written.
         if !matches!(scene.look.children.backups, Slot::Ours(_)) {

@@ -3,7 +3,7 @@
 use super::cluster::Trouble;
 use super::life::{Life, path};
 use super::mended::annotated;
-use pointsman::kinds::annotations::PAUSED;
+use pointsman::kinds::annotations::{PAUSED, PROTECTED};
 use pointsman::kinds::database::Phase;
 use pointsman::kinds::order::ChildKind;
 use pointsman::machine::Word as _;
@@ -153,4 +153,33 @@ fn a_dump_is_no_newer_than_the_moment_it_was_heard_of() {
     life.cluster.now += jiff::SignedDuration::from_mins(6);
     life.look();
     assert_eq!(life.state(), Phase::SnapshottingBeforeDelete.text(), "{:?}", life.path);
+}
+
+/// What is written while a last dump is taken goes with the volumes, so nobody is led to where it could be.
+#[test]
+fn a_last_dump_is_taken_where_nobody_is_led_to_write() {
+    for replicas in [1, 2] {
+        let mut life = Life::of(&json!({ "replicas": replicas }));
+        life.cluster.says.insert("dump.sh".to_owned(), (false, "WRITTEN_TO: somebody wrote".to_owned()));
+        life.cluster.delete();
+        life.until(|life| life.cluster.names(ChildKind::Job).iter().any(|job| job.starts_with("db-snapshot")));
+        let selector = |name: &str| life.cluster.get(ChildKind::Service, name).expect("a Service")["spec"]["selector"].clone();
+        assert_eq!(selector("db"), json!({ "statefulset.kubernetes.io/pod-name": "Nobody" }));
+        assert_eq!(selector("db-ro")["pointsman.dev/role"], "replica", "{}", selector("db-ro"));
+        let when = |what: &str| life.cluster.done.iter().position(|done| done.starts_with(what));
+        assert!(when("apply Service db") < when("create Job db-snapshot"), "{:?}", life.cluster.done);
+        let job = life.cluster.names(ChildKind::Job).into_iter().find(|job| job.starts_with("db-snapshot")).expect("a Job");
+        let job = life.cluster.get(ChildKind::Job, &job).expect("a Job");
+        let environment = job["spec"]["template"]["spec"]["containers"][0]["env"].clone();
+        assert!(environment.to_string().contains("db-0.db-pods."), "{environment}");
+        // They are led nowhere while it is asked what is to become of the data, too.
+        life.settle();
+        assert_eq!(life.status()["reason"], "SnapshotFailed", "{:?}", life.path);
+        let led = |life: &Life| life.cluster.get(ChildKind::Service, "db").expect("a Service")["spec"]["selector"].clone();
+        assert_eq!(led(&life)["statefulset.kubernetes.io/pod-name"], "Nobody");
+        // What is to stay serves.
+        annotated(&mut life, PROTECTED, Some("true"));
+        life.settle();
+        assert_eq!(led(&life)["statefulset.kubernetes.io/pod-name"], "db-0", "{:?}", life.cluster.done);
+    }
 }

@@ -5,7 +5,9 @@
 //! one that was asked something else has to go before this one can be made.
 
 use super::configuration;
+use super::meshes;
 use super::names::{self, Work};
+use super::network;
 use super::pod::{self, Mount, variable};
 use super::topology::peers;
 use super::{RENDERER, job_labels, namespace};
@@ -22,6 +24,8 @@ use std::collections::BTreeMap;
 
 /// On each Job: a digest of image, script, environment, volumes and claim; and of its place, where it is harmless to begin anew.
 pub const ASKED: &str = "pointsman.dev/asked";
+/// Where a Job finds the primary.
+const HOST: &str = "PGHOST";
 /// The name of the container.
 pub const CONTAINER: &str = "job";
 
@@ -35,12 +39,6 @@ const HISTORY: i32 = 3;
 const SCRATCH: &str = "256Mi";
 /// What a Job is sure to have; it waits for the server most of the time.
 const REQUESTS: (&str, &str) = ("50m", "128Mi");
-
-/// Istio's word, which it reads as a label, and in older releases as an annotation.
-const ISTIO: &str = "sidecar.istio.io/inject";
-/// Words of the service meshes for a pod that they leave alone, as annotations: what they put into a Job's pod never ends. A user
-/// says of the servers' pods what he likes.
-const NO_MESH: [(&str, &str); 2] = [(ISTIO, "false"), ("linkerd.io/inject", "disabled")];
 
 /// One attempt at a piece of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -117,8 +115,13 @@ pub fn generation(object: &Object, plan: &Plan, of: &BTreeMap<u32, String>, mark
 }
 
 /// The Job of the last dump. Nothing but the operator removes it: the object's end waits for it.
-pub fn snapshot(object: &Object, plan: &Plan, attempt: &Attempt) -> Rendered {
+/// It asks the primary by its own name, since the Services lead nobody there meanwhile.
+pub fn snapshot(object: &Object, plan: &Plan, primary: Option<u32>, attempt: &Attempt) -> Rendered {
     let mut task = dump(object, plan, "snapshot");
+    if let Some(primary) = primary {
+        task.environment.retain(|one| one["name"] != HOST);
+        task.environment.push(variable(HOST, &network::host(object, primary)));
+    }
     // A backup that is being made is waited for.
     task.environment.push(variable("POINTSMAN_WAIT", &DUMP_SECONDS.to_string()));
     let (name, labels) = (name(object, Work::Snapshot, attempt), job_labels(object, task.component));
@@ -164,7 +167,7 @@ fn dump(object: &Object, plan: &Plan, kind: &'static str) -> Task {
 /// How a Job reaches the primary, and which database it is about.
 fn asking(object: &Object, plan: &Plan) -> Vec<Value> {
     let host = format!("{}.{}.svc", names::own(&object.name_any()), namespace(object));
-    vec![variable("PGHOST", &host), variable("PGPORT", &plan.port.to_string()), variable("POINTSMAN_DATABASE", &plan.database)]
+    vec![variable(HOST, &host), variable("PGPORT", &plan.port.to_string()), variable("POINTSMAN_DATABASE", &plan.database)]
 }
 
 fn superuser(object: &Object) -> Mount {
@@ -229,9 +232,7 @@ fn pod_template(object: &Object, plan: &Plan, task: &Task) -> Value {
         "volumes": volumes,
     });
     let (mut users, mut labels) = (placed(&plan.template.pod_template), job_labels(object, task.component));
-    let annotations = &mut users.metadata.get_or_insert_default().annotations;
-    annotations.extend(NO_MESH.map(|(key, value)| (key.to_owned(), value.to_owned())));
-    labels.extend(NO_MESH.iter().filter(|(key, _)| *key == ISTIO).map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
+    meshes::decline(&mut users.metadata.get_or_insert_default().annotations, &mut labels);
     users.around(RENDERER, labels, ours)
 }
 

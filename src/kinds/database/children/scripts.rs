@@ -20,9 +20,9 @@ macro_rules! embedded {
 }
 
 embedded! {
-    "dump.sh" "dump.sql" "every-role.sql" "extensions.sql" "generation.sh" "init.sh" "init.sql" "job.sh" "primary.sh" "private.sh"
-    "probe.sh" "ready.sh" "replica.sh" "restore.sh" "restore.sql" "restored.sql" "roles.awk" "roles.sql" "server.sh" "silence.sql"
-    "start.sh" "stop.sh" "unfinished.sql" "volume.sh" "words.sh"
+    "dump.sh" "dump.sql" "every-role.sql" "extensions.sql" "generation.sh" "init.sh" "init.sql" "job.sh" "others.sql" "primary.sh"
+    "private.sh" "probe.sh" "ready.sh" "replica.sh" "restore.sh" "restore.sql" "restored.sql" "roles.awk" "roles.sql" "server.sh" "silence.sql"
+    "start.sh" "stop.sh" "unfinished.sql" "volume.sh" "words.sh" "written.sql"
 }
 
 /// The ConfigMap.

@@ -1,7 +1,7 @@
 //! From a user's delete to the finalizer's end. No edit is taken here.
 
 use super::{Effect, Effects, Event, Outcome, Phase, Super, Transition, act, go};
-use Effect::{DeleteVolumes, DeleteWorkloads, EndJobs, ReleaseFinalizer, ResetPasswords, StartJob, SwitchPrimary};
+use Effect::{DeleteVolumes, DeleteWorkloads, EndJobs, LeadReaders, ReleaseFinalizer, ResetPasswords, StartJob, SwitchPrimary};
 
 pub(super) fn deleting(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
@@ -32,6 +32,8 @@ pub(super) fn blocked(event: Event, effects: &mut Effects) -> Outcome<Phase> {
         Event::SkipSnapshotAnswered => go(Phase::Removing, &[DeleteWorkloads, DeleteVolumes], effects),
         Event::KeepVolumesAnswered => go(Phase::Retaining, &[DeleteWorkloads], effects),
         Event::RetryAnswered | Event::ResetPasswordsAnswered | Event::ObstacleGone => Transition(Phase::Deleting),
+        // Of one that is protected: who was led nowhere for a last dump is served again.
+        Event::ReadersMisled => act(&[LeadReaders], effects),
         Event::SidecarRunning => act(&[EndJobs], effects),
         _ => Super,
     }

@@ -37,7 +37,7 @@ words! {
         HumanIntervention,
         /// A deletion was asked for: what becomes of the data decides where to go. Never stored.
         Deleting,
-        /// The finalizer is held while a last dump is taken and read back; nothing is removed yet.
+        /// The finalizer is held while a last dump is taken and read back, and nobody is led to the primary; nothing is removed yet.
         SnapshottingBeforeDelete,
         /// The deletion has stopped and asks a person; what is left stays.
         RemovalBlocked,

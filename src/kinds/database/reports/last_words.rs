@@ -51,6 +51,7 @@ known! {
     NotPrimary = "NOT_PRIMARY", "A replica answers.";
     NoDatabase = "NO_DATABASE", "There is nothing to dump.";
     OtherDatabases = "OTHER_DATABASES", "A last dump would leave other databases out.";
+    WrittenTo = "WRITTEN_TO", "Somebody writes while a last dump is made.";
     Busy = "BUSY", "Another dump is being written.";
     Damaged = "DAMAGED", "A dump does not read back as it was written.";
     NoBackup = "NO_BACKUP", "There is no such dump.";

@@ -8,6 +8,7 @@ use crate::kinds::apply::apply;
 use crate::kinds::database::children::names;
 use crate::kinds::database::children::network::{self, ROLE};
 use crate::kinds::database::lifecycle::words::Phase;
+use crate::kinds::database::orders::ending;
 use crate::kinds::database::plan::Plan;
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
 use json_patch::{AddOperation, PatchOperation};
@@ -21,8 +22,12 @@ pub fn is_misleading(scene: &Scene<'_>) -> bool {
     scene.look.target.as_ref().is_some_and(|target| !orders(scene, target).is_empty())
 }
 
-/// What it takes to lead them where they are served.
+/// What it takes to lead them where they are served. Who was led nowhere for the sake of a last dump stays so, unless the object is
+/// to stay.
 pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    if standing::is_going(scene) && !ending::is_protected(scene) {
+        return Vec::new();
+    }
     let labels = scene.members.pods().filter_map(|(ordinal, pod)| role(scene, ordinal, pod));
     labels.chain(service(scene, target).1).chain(writers(scene, target)).collect()
 }
@@ -30,7 +35,8 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 /// Who writes is led after a primary that has moved, where a question keeps that from being done with all else.
 fn writers(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
     let (object, slot) = (&scene.look.seen.object, &scene.look.children.primary);
-    if scene.question.is_none() || standing::writers_are_fought_over(scene) || scene.phase() != Phase::HumanIntervention {
+    let asks = matches!(scene.phase(), Phase::HumanIntervention | Phase::RemovalBlocked);
+    if scene.question.is_none() || standing::writers_are_fought_over(scene) || !asks {
         return None;
     }
     // A pod that readers come to was not made anew yet, and takes no writes.

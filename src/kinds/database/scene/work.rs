@@ -74,7 +74,7 @@ pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> 
     let seconds = if work.is_long() { patience(look, phase).max(2 * jobs::DUMP_SECONDS) } else { patience(look, phase) };
     let claim = dumps_claim(look).filter(|_| work == Work::Snapshot).and_then(ResourceExt::uid);
     let attempt = Attempt { question: siblings::attempt(&look.seen.object), seconds, binds: awaits_a_user(look), claim };
-    let mut rendered = rendered(&look.seen.object, &placed, work, &attempt)?;
+    let mut rendered = rendered(&look.seen.object, &placed, work, told(look).and_then(|told| told.primary), &attempt)?;
     // One of an earlier attempt goes on under its name.
     rendered.child.name.clone_from(&look.children.job(work)?.name);
     rendered.object["metadata"]["name"] = json!(rendered.child.name);
@@ -107,11 +107,16 @@ fn is_old(job: &Job, look: &Look<'_, Database>) -> bool {
 /// The Job that waits until every server has read the settings of a mark.
 pub fn reading<'a>(look: &'a Look<'_, Database>, mark: i64) -> Option<Task<'a>> {
     let (object, plan) = (&look.seen.object, look.target.as_ref()?);
-    let told = look.children.topology.ours().and_then(|map| Topology::of(map).ok())?;
+    let told = told(look)?;
     let attempt = Attempt { question: siblings::attempt(object), seconds: patience(look, Phase::Restarting), ..Attempt::default() };
     let rendered = jobs::generation(object, plan, &told.peers, mark, &attempt);
     let progress = progress(look, Work::Generation, &rendered);
     Some(Task { work: Work::Generation, rendered, progress })
+}
+
+/// What the servers are told.
+fn told(look: &Look<'_, Database>) -> Option<Topology> {
+    look.children.topology.ours().and_then(|map| Topology::of(map).ok())
 }
 
 /// How long a Job may take, in seconds: longer than its state, since Kubernetes removes the pod of one that took too long, and
@@ -139,12 +144,12 @@ fn awaits_a_user(look: &Look<'_, Database>) -> bool {
     claim.is_some_and(|claim| waits_for_a_user(claim, &look.children) == Some(true))
 }
 
-fn rendered(object: &v1::Database, plan: &Plan, work: Work, attempt: &Attempt) -> Option<Rendered> {
+fn rendered(object: &v1::Database, plan: &Plan, work: Work, primary: Option<u32>, attempt: &Attempt) -> Option<Rendered> {
     Some(match work {
         Work::Probe => jobs::probe(object, plan, attempt),
         Work::Init => jobs::init(object, plan, attempt),
         Work::Restore => jobs::restore(object, plan, plan.restore_from.as_ref()?, attempt),
-        Work::Snapshot => jobs::snapshot(object, plan, attempt),
+        Work::Snapshot => jobs::snapshot(object, plan, primary, attempt),
         Work::Generation => return None,
     })
 }

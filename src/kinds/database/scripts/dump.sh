@@ -11,7 +11,9 @@ done
 kind=${POINTSMAN_DUMP:-backup}
 [[ $kind == backup || $kind == snapshot ]] || refuse CONFIG "a dump is a backup or a snapshot, not '$kind'"
 retain=${POINTSMAN_RETAIN:-0}
-folder='' part=''
+folder='' part='' others=''
+# How often a last dump is made anew, where somebody writes meanwhile.
+DUMPS=3
 
 # What is not whole goes, whatever ended this.
 discard() {
@@ -59,6 +61,50 @@ locked_tables() {
         FROM pg_locks JOIN pg_stat_activity USING (pid) JOIN pg_class ON pg_class.oid = relation
         WHERE mode = 'AccessExclusiveLock' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
             AND relkind IN ('r', 'p', 'S') AND relpersistence <> 't'"
+}
+
+# Roles and database, each read back.
+copy() {
+    dump roles.sql all_roles
+    # Who waits longer for somebody's lock says nothing meanwhile; who gives up says what is locked.
+    dump database.dump "$BIN/pg_dump" --format=custom --compress=1 --no-password --lock-wait-timeout="${POINTSMAN_LOCK_WAIT:-600s}"
+    main=$digest
+    dump list "$BIN/pg_restore" --list "$part/database.dump"
+    attempt "the dump cannot be read back" "$BIN/pg_restore" -f /dev/null "$part/database.dump"
+}
+
+# What is written after a last dump goes with the volume: one counts where nobody has written since it began. Who asks a Service is
+# led to nobody by now, and who is connected still is sent away.
+copy_at_rest() {
+    local try before after prepared
+    prepared=$(sql_or_refuse "prepared transactions cannot be listed" postgres -c "SELECT string_agg(gid, ', ') FROM pg_prepared_xacts")
+    [[ -z $prepared ]] || refuse WRITTEN_TO "transactions are prepared, and neither committed nor rolled back: $prepared"
+    for ((try = 0; try < DUMPS; try++)); do
+        send_away
+        before=$(written)
+        copy
+        # A session that has ended is counted a moment later, up to 14.
+        sleep 1
+        after=$(written)
+        [[ $after != "$before" ]] || return 0
+        say "somebody has written meanwhile"
+    done
+    refuse WRITTEN_TO "somebody wrote during each of $DUMPS dumps${others:+; connected was $others}"
+}
+
+# Until nobody comes back, or somebody does again and again.
+send_away() {
+    local try ended
+    for ((try = 0; try < 5; try++)); do
+        ended=$(sql_or_refuse "the sessions of others cannot be ended" postgres -v replication="$REPLICATION_ROLE" -f "$SCRIPTS/others.sql")
+        sleep 1
+        [[ -n $ended ]] || return 0
+        others=$ended
+    done
+}
+
+written() {
+    sql_or_refuse "what was written cannot be counted" "$POINTSMAN_DATABASE" -f "$SCRIPTS/written.sql"
 }
 
 # Under the lock, since by their names dumps are told apart, and which one is the newest: also where a clock was wrong.
@@ -109,12 +155,10 @@ mkdir "$part" 2>"$RUN/words" || refuse FAILED "$(tail -n 1 "$RUN/words")"
 export PGDATABASE=$POINTSMAN_DATABASE
 # Where fewer are to be kept than there are, that makes room for the new one.
 prune
-dump roles.sql all_roles
-# Who waits longer for somebody's lock says nothing meanwhile; who gives up says what is locked.
-dump database.dump "$BIN/pg_dump" --format=custom --compress=1 --no-password --lock-wait-timeout="${POINTSMAN_LOCK_WAIT:-600s}"
-main=$digest
-dump list "$BIN/pg_restore" --list "$part/database.dump"
-attempt "the dump cannot be read back" "$BIN/pg_restore" -f /dev/null "$part/database.dump"
+case $kind in
+backup) copy ;;
+snapshot) copy_at_rest ;;
+esac
 bytes=$(wc -c <"$part/database.dump")
 version=$(sql postgres -c 'SHOW server_version_num')
 systemid=$(sql postgres -c 'SELECT system_identifier FROM pg_control_system()')

@@ -105,7 +105,7 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
         }
         Phase::RollingBack => format!("rolling {pods} back to what was ready last{trouble}"),
         Phase::RolledBack => typed::<Database>("rolled back; the spec asks for what failed:", &look.seen.object, "edit", ""),
-        Phase::SnapshottingBeforeDelete => format!("taking a last dump before anything is removed{trouble}"),
+        Phase::SnapshottingBeforeDelete => format!("taking a last dump; nobody can write, and nothing is removed yet{trouble}"),
         Phase::Removing => format!("{}removing the servers, then their volumes{trouble}", undumped(&scene)),
         Phase::Retaining => format!("removing the servers; {}{trouble}", kept(&scene)),
         Phase::Releasing if ending::namespace_is_ending(&scene) => {
