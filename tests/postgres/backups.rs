@@ -411,7 +411,7 @@ fn a_last_dump_that_would_leave_databases_out_is_refused() {
     last().done();
 }
 
-/// pg_dump, after which `sql` runs where `first` says so.
+/// `pg_dump`, after which `sql` runs where `first` says so.
 fn after_a_dump(first: &str, sql: &str) -> String {
     format!(
         "/pointsman/programs/pg_dump \"$@\" || exit\n[[ $1 != -V ]] || exit 0\necho dumped >>/pointsman/run/dumped\n\
