@@ -18,7 +18,7 @@ use std::time::Duration;
 /// # Errors
 /// `fault`, which is what a reading met, where the object is none of those; and why it was not let go.
 pub async fn let_go<K: Served>(site: &Site<K>, object: &K::Object, fault: Unanswered) -> Result<Duration, Unanswered> {
-    let release = finalizer::release::<K>(object).filter(|_| object.meta().deletion_timestamp.is_some() && is_forbidden(&fault));
+    let release = finalizer::release::<K>(object).filter(|_| object.meta().deletion_timestamp.is_some() && fault.missing_right().is_some());
     let namespace = object.namespace().unwrap_or_default();
     let Some(release) = release else { return Err(fault) };
     if is_ending(&site.client, &namespace).await? != Some(true) {
@@ -33,10 +33,6 @@ pub async fn let_go<K: Served>(site: &Site<K>, object: &K::Object, fault: Unansw
         tracing::warn!(%kind, namespace, name, uid, "the namespace goes, and the operator's rights in it went first: let go without a last status");
     }
     Ok(OUTDATED)
-}
-
-fn is_forbidden(fault: &Unanswered) -> bool {
-    matches!(fault, Unanswered::Call(kube::Error::Api(status)) if status.code == 403)
 }
 
 /// Does the namespace go? Nothing where there is none.

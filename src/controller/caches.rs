@@ -72,6 +72,11 @@ impl<K: Served> Caches<K> {
         self.listing.covers(namespace)
     }
 
+    /// Why nothing can be listed in this namespace, in the API server's words.
+    pub fn refusal(&self, namespace: &str) -> Option<String> {
+        self.listing.refusal(namespace)
+    }
+
     /// The caches of one type of children.
     ///
     /// # Panics
@@ -208,7 +213,7 @@ impl<K: Served> ChildVisitor for Plan<K> {
             // It may stand under another object's child's name, or free it.
             wanted_by::<K>(child).for_each(&asks);
         };
-        self.watch(&family.ours, |scope| watch::events(&client, scope, OURS), watch::bookkeeping, tell);
+        self.watch(&family.ours, |scope| watch::events(&client, scope, OURS), watch::child, tell);
         let asks = self.asks();
         let tell = move |stranger: &PartialObjectMeta<T>, _| wanted_by::<K>(stranger).for_each(&asks);
         self.watch(&family.strangers, |scope| watch::events(&client, scope, NOT_OURS), watch::stranger, tell);

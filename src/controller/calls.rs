@@ -106,6 +106,18 @@ fn failure(code: StatusCode, body: &[u8]) -> Box<Status> {
     Box::new(status.with_code(code.as_u16()))
 }
 
+impl Unanswered {
+    /// What the API server says of a right that the operator lacks.
+    pub fn missing_right(&self) -> Option<&str> {
+        if let Unanswered::Call(kube::Error::Api(status)) = self { missing_right(status) } else { None }
+    }
+}
+
+/// The same, in a refusal. A policy that refuses a request answers with 403, too.
+pub fn missing_right(status: &Status) -> Option<&str> {
+    (status.code == 403 && status.message.contains(" cannot ")).then_some(status.message.as_str())
+}
+
 /// A `test` that fails is answered with 422 and without a cause; a value that is not legal names its field.
 pub fn failed_test(status: &Status) -> bool {
     status.code == 422 && status.details.as_ref().is_none_or(|details| details.causes.is_empty())

@@ -1,6 +1,7 @@
 //! How this process speaks with the API server.
 
 use super::access::Access;
+use super::clock;
 use super::lease::Leadership;
 use super::lease::fence::FenceLayer;
 use crate::config::{Config, reach};
@@ -12,6 +13,7 @@ use std::time::Duration;
 use tower::buffer::BufferLayer;
 use tower::limit::RateLimitLayer;
 use tower::retry::RetryLayer;
+use tower::util::MapResponseLayer;
 
 /// Why there is no client.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;
@@ -36,11 +38,12 @@ pub async fn clients(config: &Config, leadership: Leadership) -> Result<Clients,
     // The default would retry for minutes inside one call; the controller looks again anyway.
     reach.default_retry = false;
     let counted = CountLayer::new(reach.cluster_url.authority().map_or("", |host| host.as_str()));
-    let lease = ClientBuilder::try_from(reach.clone())?.with_layer(&counted).build();
+    let lease = ClientBuilder::try_from(reach.clone())?.with_layer(&MapResponseLayer::new(clock::heard)).with_layer(&counted).build();
     let retry = RetryPolicy::new(Duration::from_millis(200), Duration::from_secs(5), 5, true)?;
     let window = Duration::from_secs_f64(f64::from(config.api_burst) / f64::from(config.api_qps));
     // The first layer is the innermost: what waited its turn, or is tried again, is judged, and counted, as it leaves.
     let looks = ClientBuilder::try_from(reach.clone())?
+        .with_layer(&MapResponseLayer::new(clock::heard))
         .with_layer(&counted)
         .with_layer(&FenceLayer(leadership))
         .with_layer(&BufferLayer::new(1024))

@@ -1,7 +1,8 @@
 //! What is told to people: of a stored move one Event beside the object and one line in the log, which outlives the object;
-//! of a condition that turned, and of what else has happened, an Event; its end, in the log alone; and a status that the API server refuses.
+//! of a condition that turned, and of what else has happened, an Event; its end, in the log alone; and what keeps the operator from it.
 
 use super::calls::bounded;
+use super::complaint::Complaint;
 use super::observe::stamp;
 use super::perform::Owner;
 use crate::kinds::Served;
@@ -100,10 +101,10 @@ fn log_move<K: Served>(object: &K::Object, told: &Move, text: &str) {
     tracing::info!(%kind, namespace, name, uid, from, to, cause, generation, answer, text, "moved");
 }
 
-/// Tells that the API server refuses the status of an object, so that the object itself cannot say it.
-pub async fn complain<K: Served>(client: &Client, instance: &str, object: &K::Object, words: &str) {
-    let note = format!("nothing is done, since the API server refuses this object's status; mend the spec, or delete the object: {words}");
-    write::<K>(client, instance, object, Told { warning: true, reason: "StatusRefused", action: "Record", note }).await;
+/// Tells what keeps the operator from looking after an object.
+pub async fn complain<K: Served>(client: &Client, instance: &str, object: &K::Object, complaint: Complaint<'_>) {
+    let (reason, action, note) = complaint.told();
+    write::<K>(client, instance, object, Told { warning: true, reason, action, note }).await;
 }
 
 /// Tells what was removed of an object whose finalizer a hand took off, and what was kept.

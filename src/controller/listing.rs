@@ -15,27 +15,29 @@ pub struct Listing(Arc<Sender<BTreeMap<Scope, Left>>>);
 #[derive(Clone, Debug)]
 struct Left {
     watches: usize,
-    /// The API server lets nobody list there: the namespace is gone, or the rights in it.
-    refused: bool,
+    /// Why the API server lets nobody list there: the namespace is gone, or the rights in it.
+    refusal: Option<String>,
 }
 
 impl Listing {
     /// Nothing is listed yet, of so many watches in each scope.
     pub fn of(scopes: &[Scope], watches: usize) -> Self {
-        let left = scopes.iter().map(|scope| (scope.clone(), Left { watches, refused: false }));
+        let left = scopes.iter().map(|scope| (scope.clone(), Left { watches, refusal: None }));
         Listing(Arc::new(Sender::new(left.collect())))
     }
 
     /// A watch has listed all that it covers, for the first time.
     pub fn listed(&self, scope: &Scope) {
-        self.note(scope, |left| *left = Left { watches: left.watches.saturating_sub(1), refused: false });
+        self.note(scope, |left| *left = Left { watches: left.watches.saturating_sub(1), refusal: None });
     }
 
     /// A watch has failed.
     pub fn failed(&self, scope: &Scope, error: &watcher::Error) {
-        let refused = matches!(error, watcher::Error::InitialListFailed(kube::Error::Api(status)) if [403, 404].contains(&status.code));
-        if refused && *scope != Scope::Cluster {
-            self.note(scope, |left| left.refused = true);
+        if let watcher::Error::InitialListFailed(kube::Error::Api(status)) = error
+            && [403, 404].contains(&status.code)
+            && *scope != Scope::Cluster
+        {
+            self.note(scope, |left| left.refusal = Some(status.message.clone()));
         }
     }
 
@@ -50,12 +52,17 @@ impl Listing {
     /// Returns once everything is listed that can be.
     pub async fn synced(&self) {
         // The sender is in `self`, so the channel is open for as long as this borrow.
-        let _ = self.0.subscribe().wait_for(|all| all.values().all(|left| left.watches == 0 || left.refused)).await;
+        let _ = self.0.subscribe().wait_for(|all| all.values().all(|left| left.watches == 0 || left.refusal.is_some())).await;
     }
 
     /// Is everything listed that stands in this namespace?
     pub fn covers(&self, namespace: &str) -> bool {
         self.0.borrow().iter().any(|(scope, left)| scope.covers(namespace) && left.watches == 0)
+    }
+
+    /// Why nothing can be listed in this namespace, in the API server's words.
+    pub fn refusal(&self, namespace: &str) -> Option<String> {
+        self.0.borrow().iter().find(|(scope, _)| scope.covers(namespace)).and_then(|(_, left)| left.refusal.clone())
     }
 }
 
@@ -81,8 +88,9 @@ mod tests {
         assert!(!synced(), "it is a matter of time");
         listing.failed(&bank, &answered(403));
         assert!(synced() && !listing.covers("bank"), "nothing is decided there");
+        assert_eq!((listing.refusal("bank").as_deref(), listing.refusal("shop")), (Some("no"), None));
         listing.listed(&bank);
-        assert!(!synced(), "the rights are back");
+        assert!(!synced() && listing.refusal("bank").is_none(), "the rights are back");
         listing.listed(&bank);
         assert!(synced() && listing.covers("bank") && !listing.covers("other"));
     }

@@ -3,6 +3,7 @@
 
 use super::backoff::Backoff;
 use super::caches::Caches;
+use super::complaint::{Complaint, TOLD};
 use crate::kinds::Served;
 use crate::kinds::digest::fnv;
 use crate::kinds::order::{ChildRef, Fate, Order, Refusal};
@@ -58,8 +59,8 @@ pub struct Memory {
     orphaned_since: Option<Instant>,
     /// A digest of the orders that were carried out last.
     carried_out: Option<u64>,
-    /// A digest of the refusal that was told last.
-    complained: Option<u64>,
+    /// A digest of the complaint that was told last, and when.
+    complained: Option<(u64, Instant)>,
 }
 
 impl Memory {
@@ -71,10 +72,14 @@ impl Memory {
         Some(Refusal { child: first.child().cloned(), words, fate: Fate::Undone })
     }
 
-    /// Is this refusal of a status another one than the last, so that it is to be told?
-    pub fn complains(&mut self, words: &str) -> bool {
-        let digest = Some(fnv(words.as_bytes()));
-        std::mem::replace(&mut self.complained, digest) != digest
+    /// Is this to be told: another complaint than the last, or one that was told long ago?
+    pub fn complains(&mut self, complaint: Complaint<'_>, at: Instant) -> bool {
+        let digest = fnv(format!("{complaint:?}").as_bytes());
+        let told = self.complained.is_some_and(|(last, then)| last == digest && at.saturating_duration_since(then) < TOLD);
+        if !told {
+            self.complained = Some((digest, at));
+        }
+        !told
     }
 
     /// Waits from now on for `written` to arrive.

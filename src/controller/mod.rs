@@ -16,6 +16,8 @@ pub mod calls;
 pub mod census;
 pub mod certificates;
 pub mod clients;
+mod clock;
+pub mod complaint;
 pub mod events;
 pub mod family;
 mod first;

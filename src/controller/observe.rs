@@ -1,6 +1,7 @@
-//! First verb: everything that a decision reads, at one moment. The only clock of the controller, and its only chance.
+//! First verb: everything that a decision reads, at one moment. The only moment of the controller, and its only chance.
 
 use super::calls::{Unanswered, bounded};
+use super::clock;
 use super::live::Live;
 use super::read::readings;
 use super::relatives::Relatives;
@@ -19,7 +20,7 @@ use tokio::time::Instant;
 /// When a look takes place.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// The time in whole seconds, as the API server stores times.
+    /// The API server's time in whole seconds, as it stores times.
     pub now: Timestamp,
     /// The same moment on a clock that never jumps, for waits.
     pub at: Instant,
@@ -29,7 +30,7 @@ pub struct Moment {
 
 /// Reads the clocks, and the system's chance.
 pub fn clock() -> Moment {
-    let now = Timestamp::now();
+    let now = clock::now();
     // A time that is cut down to its second stays within the range of times.
     Moment { now: Timestamp::from_second(now.as_second()).unwrap_or(now), at: Instant::now(), entropy: chance() }
 }
@@ -42,7 +43,7 @@ fn chance() -> Entropy {
 
 /// The time to the microsecond, so that two Events of one second are listed in their order.
 pub fn stamp() -> Timestamp {
-    Timestamp::now()
+    clock::now()
 }
 
 /// What the caches show.

@@ -4,6 +4,7 @@ use super::backoff::LONGEST;
 use super::bereft;
 use super::cache::Key;
 use super::calls::Unanswered;
+use super::complaint::Complaint;
 use super::events;
 use super::memory::{Awaited, Memory};
 use super::observe::{self, Moment};
@@ -46,6 +47,9 @@ pub enum Cause {
     /// It is not known whether something that the object needs is there; nothing was decided.
     #[error("a reading failed: {0}")]
     Reading(#[source] Unanswered),
+    /// The API server lets nobody list what stands in the namespace; nothing was decided.
+    #[error("what stands in the namespace cannot be listed: {0}")]
+    Unlisted(String),
     /// The status was not stored; nothing was ordered.
     #[error(transparent)]
     Record(#[from] record::Error),
@@ -100,11 +104,8 @@ async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, F
     let next = match looked {
         Ok(next) => Ok(Action::requeue(next)),
         Err(cause) => {
-            if let Cause::Record(error) = &cause
-                && let Some(words) = error.about_the_object()
-                && memory.complains(words)
-            {
-                events::complain::<K>(&site.client, &site.instance, &object, words).await;
+            if let Some(complaint) = Complaint::of(&cause).filter(|complaint| memory.complains(*complaint, moment.at)) {
+                events::complain::<K>(&site.client, &site.instance, &object, complaint).await;
             }
             Err(Failed { cause, again: memory.backoff.failed(moment.at, generation) })
         }
@@ -117,7 +118,7 @@ async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, F
 async fn look<K: Served>(site: &Site<K>, object: &K::Object, memory: &mut Memory, moment: Moment) -> Result<Duration, Cause> {
     let namespace = object.namespace().unwrap_or_default();
     if !site.caches.cover(&namespace) {
-        return Ok(UNLISTED);
+        return site.caches.refusal(&namespace).map_or(Ok(UNLISTED), |words| Err(Cause::Unlisted(words)));
     }
     if let Some(wait) = memory.behind(&site.caches, &namespace, moment.at) {
         return Ok(wait);
@@ -148,8 +149,8 @@ async fn look<K: Served>(site: &Site<K>, object: &K::Object, memory: &mut Memory
     act(site, &observed, &decision, memory, moment).await
 }
 
-/// A decision, and the object that it was made about. What removes something is decided on a live read, and what offers to
-/// take over something on a trial; nothing where the object is gone.
+/// A decision, and the object that it was made about. What removes something is decided on a live read, and so is what says
+/// that something was lost; what offers to take over something, on a trial; nothing where the object is gone.
 async fn decided<K: Served>(
     site: &Site<K>,
     object: &K::Object,
@@ -160,7 +161,7 @@ async fn decided<K: Served>(
     let mut observed = seen.object.clone();
     let mut decision = decide(seen);
     let live = || async { observe::live(site, object, memory.refusal.clone(), moment).await.map_err(Cause::Read) };
-    if decision.is_destructive() {
+    if decision.is_destructive() || decision.asks_about_a_loss() {
         let Some(live) = live().await? else { return Ok(None) };
         observed = live.object.clone();
         decision = decide(live);

@@ -2,20 +2,27 @@
 
 use super::cache::{Cache, Change, Scope};
 use super::listing::Listing;
+use crate::kinds::order::Child;
 use crate::kinds::rendered::OWNER_UID;
 use crate::kinds::{Served, read};
 use futures::{Stream, StreamExt};
-use k8s_openapi::api::core::v1::{Pod, PodSpec};
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, PodSpec};
 use kube::core::{ApiResource, DynamicObject, ObjectMeta, PartialObjectMeta};
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
+use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::{debug, warn};
 
+/// How the names of our own annotations begin.
+const OURS: &str = "pointsman.dev/";
+/// From how many bytes on what never changes is not kept.
+const LARGE: usize = 4096;
 /// The wait after the first failure of a watch.
 const SHORTEST: Duration = Duration::from_millis(500);
 /// The longest wait between two tries.
@@ -122,13 +129,38 @@ pub fn bookkeeping<T: Resource>(object: &mut T) {
     }
 }
 
-/// Leaves of a pod who it is, since when, whose it is, and how it fares.
+/// Of a child, too, what is large and never changes: it is known by its name.
+pub fn child<T: Child>(child: &mut T) {
+    bookkeeping(child);
+    if let Some(map) = (child as &mut dyn Any).downcast_mut::<ConfigMap>() {
+        let size = map.data.iter().flatten().map(|(_, text)| text.len()).sum::<usize>();
+        if map.immutable == Some(true) && size > LARGE {
+            map.data = None;
+        }
+    }
+}
+
+/// Leaves of a pod who it is, since when, whose it is, what holds it, which claims it uses, and how it fares. Whoever decides by
+/// something else of a pod has it left here.
 pub fn pod(pod: &mut Pod) {
     let mut all = std::mem::take(&mut pod.metadata);
-    let (labels, creation_timestamp, deletion_timestamp) =
-        (all.labels.take(), all.creation_timestamp.take(), all.deletion_timestamp.take());
-    pod.metadata = ObjectMeta { labels, creation_timestamp, deletion_timestamp, ..identity(all) };
-    pod.spec = pod.spec.take().map(|PodSpec { node_name, restart_policy, .. }| PodSpec { node_name, restart_policy, ..PodSpec::default() });
+    pod.metadata = ObjectMeta {
+        labels: all.labels.take(),
+        annotations: all.annotations.take().map(ours).filter(|left| !left.is_empty()),
+        creation_timestamp: all.creation_timestamp.take(),
+        deletion_timestamp: all.deletion_timestamp.take(),
+        finalizers: all.finalizers.take(),
+        ..identity(all)
+    };
+    pod.spec = pod.spec.take().map(|PodSpec { node_name, restart_policy, volumes, .. }| {
+        let volumes = volumes.map(|volumes| volumes.into_iter().filter(|volume| volume.persistent_volume_claim.is_some()).collect());
+        PodSpec { node_name, restart_policy, volumes, ..PodSpec::default() }
+    });
+}
+
+fn ours(mut annotations: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    annotations.retain(|key, _| key.starts_with(OURS));
+    annotations
 }
 
 /// Leaves of a stranger who it is, whose it is, and whether it has labels at all.

@@ -15,7 +15,7 @@ pub enum About {
     Protection,
     /// A Job that takes as long as there is data: it ends when that ends well after all.
     Work,
-    /// Something that was lost, or came apart: no spec brings it back, and it does not end by itself.
+    /// Something that was lost, or came apart: no spec brings it back, and it ends when it is so no longer.
     Loss,
     /// Something of the kind's own: it does not end by itself.
     Data,
@@ -36,7 +36,7 @@ impl About {
             About::Pods => "when every pod that was ordered is ready; a count that was changed meanwhile follows then",
             About::Protection => "when the protection is taken off",
             About::Work => "when its Job, which goes on, ends well after all",
-            About::Loss => "at no time; another spec waits, since none brings back what was lost",
+            About::Loss => "when it is so no longer; another spec waits until then",
             About::Data => "at no time",
         }
     }

@@ -1,5 +1,6 @@
 //! One look -> a decision: steps through junctions, the status, the orders.
 
+use super::about::About;
 use super::annotations::answer;
 use super::news::News;
 use super::order::{Order, Trial};
@@ -31,7 +32,13 @@ pub struct Decision<K: Kind> {
 impl<K: Kind> Decision<K> {
     /// Does an order remove what a fresh look might want to keep?
     pub fn is_destructive(&self) -> bool {
-        self.steps.iter().flat_map(Step::effects).any(|effect| K::is_destructive(*effect))
+        !self.orders.is_empty() && self.steps.iter().flat_map(Step::effects).any(|effect| K::is_destructive(*effect))
+    }
+
+    /// Does it ask a person about a loss? A thing that was not seen may only have been between two watches.
+    pub fn asks_about_a_loss(&self) -> bool {
+        let asks = self.steps.last().is_some_and(|step| step.moved() && K::role(step.next()) == Role::Asks);
+        asks && self.status.intervention.as_ref().is_some_and(|question| question.reason.about() == About::Loss)
     }
 }
 

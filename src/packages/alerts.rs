@@ -56,7 +56,7 @@ pub const ALERTS: &[Alert] = &[
         what: "The deadline of the work on this object passed more than 5 minutes ago, or nobody has looked at it since it was made, and the operator did not ask",
         matters: "A deadline ends in progress or in a question; that it did neither means that the operator cannot look at this object, or cannot write its status",
         next: "kubectl --namespace {{ $labels.namespace }} get {{ $labels.kind }} {{ $labels.name }} --output yaml, and the operator's log of that name: kubectl logs --selector app.kubernetes.io/component=operator --prefix --tail=-1 in the operator's namespace",
-        more: "The deadline is the one in `.status.deadlineTime`: settings and progress move it, and the alert with it. Look at `rest_client_requests_total` for answers other than 2xx, at `controller_runtime_reconcile_errors_total`, and for an Event `StatusRefused` beside the object.",
+        more: "The deadline is the one in `.status.deadlineTime`: settings and progress move it, and the alert with it. Look at `rest_client_requests_total` for answers other than 2xx, at `controller_runtime_reconcile_errors_total`, and for an Event `StatusRefused` or `RightMissing` beside the object.",
     },
     Alert {
         name: "PointsmanFlapping",

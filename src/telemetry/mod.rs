@@ -11,8 +11,8 @@ pub mod scrape;
 pub mod table;
 
 pub use record::{
-    Ended, Look, Webhook, certificate_expiry, certificate_mismatch, connection_refused, controller, leader, queued, refusal, transition,
-    volumes_go,
+    Ended, Look, Webhook, certificate_expiry, certificate_mismatch, clock, connection_refused, controller, leader, queued, refusal,
+    transition, volumes_go,
 };
 
 use crate::config::LogFormat;

@@ -27,6 +27,11 @@ pub fn refusal(kind: &str, reason: &str) {
     metrics().refusals.with([kind, reason]).inc();
 }
 
+/// Says by how many seconds this machine's clock is ahead of the API server's.
+pub fn clock(ahead: i64) {
+    metrics().clock.set(ahead);
+}
+
 /// Says whether this process leads, that is, holds the Lease `name`.
 pub fn leader(name: &str, leads: bool) {
     metrics().leader.set(i64::from(leads));

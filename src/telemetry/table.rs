@@ -69,6 +69,8 @@ table! {
         "When the leaf that the webhooks present, or the authority that signed it, runs out; in seconds since 1970";
     certificate_mismatch: Gauge = "pointsman_certificate_mismatch" []
         "1 where a bundle that the API server trusts does not fit the leaf that is presented, so that it cannot call the webhooks";
+    clock: Gauge = "pointsman_clock_skew_seconds" []
+        "How far this machine's clock is ahead of the API server's, in seconds; decisions go by the API server's, and up to 3 s count as none";
     leader: Gauge = "pointsman_leader" []
         "1 where this replica looks after objects, 0 where it stands by";
     reconciles: Counters<2> = "controller_runtime_reconcile_total" ["controller", "result"]

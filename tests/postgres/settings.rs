@@ -138,7 +138,7 @@ fn a_dump_that_waits_for_a_lock_says_for_which_table() {
             _ => Ok(()),
         }
     });
-    let answer = world.job("dump.sh").with("POINTSMAN_DUMP", "snapshot").with("POINTSMAN_LOCK_WAIT", "1s").run();
+    let answer = world.job("dump.sh").with("POINTSMAN_LOCK_WAIT", "1s").run();
     primary.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()");
     let _ = holder.wait();
     assert!(answer.words.contains("timeout") && answer.words.contains("locked: public.orders by process "), "{}", answer.words);

@@ -123,9 +123,13 @@ impl Fake {
 
     fn list(&self, path: &str, query: &str) -> Response<Body> {
         let lists = self.lists.lock().unwrap();
-        let mut ends = path.rsplit('/').take(2);
-        if ends.any(|end| lists.contains_key(&format!("{end} fails"))) {
+        let is = |how: &str| path.rsplit('/').take(2).any(|end| lists.contains_key(&format!("{end} {how}")));
+        if is("fails") {
             return response(500, &json!({ "kind": "Status", "code": 500, "message": "not yet", "reason": "InternalError" }));
+        }
+        if is("forbidden") {
+            let (code, status) = refusal(403, "storageclasses.storage.k8s.io is forbidden: User \"pointsman\" cannot list them");
+            return response(code, &status);
         }
         let mut parts = path.rsplit('/');
         if let (Some(name), Some(one)) = (parts.next(), parts.next().and_then(|plural| lists.get(plural)))

@@ -134,6 +134,25 @@ async fn a_failed_reading_decides_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_right_that_is_missing_is_told_on_the_object_and_told_again_while_it_is() {
+    for (minutes, told) in [(9, 1), (15, 2)] {
+        let fake = Fake::new(&[("vaults", vault(None)), ("storageclasses forbidden", Value::Null)], |_, _| None);
+        run_of::<Vault>(&fake, Duration::from_mins(minutes)).await;
+        assert_eq!(fake.calls(), vec![EVENT; told], "nothing else is done");
+        let event = &fake.writes()[0].body;
+        assert_eq!(
+            (&event["reason"], &event["type"], &event["regarding"]["name"]),
+            (&json!("RightMissing"), &json!("Warning"), &json!("safe"))
+        );
+        assert_eq!(
+            event["note"],
+            "nothing is done, since the operator lacks a right here; give it back to its ServiceAccount: \
+             storageclasses.storage.k8s.io is forbidden: User \"pointsman\" cannot list them"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_removed_for_good_is_decided_on_a_live_read_of_the_very_object() {
     let claim = |uid| labelled("safe", uid, "v-1", &json!([]));
     for (live, removed) in [("c-1", true), ("c-2", false)] {

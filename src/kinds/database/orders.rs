@@ -137,8 +137,7 @@ fn passwords(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children) = (&scene.look.seen.object, &scene.look.children);
     let (internal, application) = (&children.internal, &children.application);
     if children.credentials.is_ok() {
-        // Times are of whole seconds: one of the same second may have read the old ones.
-        let before = |pod: &&Pod| scene.more.reset_time.as_ref().is_some_and(|reset| made(pod) <= Some(reset.0));
+        let before = |pod: &&Pod| Members::is_one_of(pod, &scene.more.unaware);
         let Some(primary) = scene.members.primary() else { return Vec::new() };
         return scene.members.pod(primary).filter(before).and_then(|pod| spared(scene, primary, pod)).into_iter().collect();
     }
@@ -214,8 +213,4 @@ fn is_old(scene: &Scene<'_>, pod: &Pod) -> bool {
     let named = scene.more.system.as_ref().and_then(|system| system.pod.clone());
     let late = Members::runs_since(pod).is_some_and(|since| scene.look.seen.now.duration_since(since) > MOMENT);
     pod.metadata.deletion_timestamp.is_none() && (pod.uid() == named || late)
-}
-
-fn made(pod: &Pod) -> Option<jiff::Timestamp> {
-    pod.creation_timestamp().map(|made| made.0)
 }

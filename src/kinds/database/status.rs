@@ -17,6 +17,7 @@ use super::orders::{ending, finished_jobs};
 use super::plan::Plan;
 use super::scene::Scene;
 use super::scene::learning;
+use super::scene::members::Members;
 use super::scene::outcome::{self, Outcome};
 use super::scene::recorded::record;
 use super::scene::said::{self, End};
@@ -76,7 +77,7 @@ impl Remembered for Database {
         more.begun |= matches!(step.next(), Phase::Restoring | Phase::Initializing);
         match step.cause() {
             Some(Event::JobDone) => learn(more, look, step.from()),
-            Some(Event::ResetPasswordsAnswered) => more.reset_time = Some(Time(look.seen.now)),
+            Some(Event::ResetPasswordsAnswered) => (more.reset_time, more.unaware) = (Some(Time(look.seen.now)), scene.members.uids()),
             // Where the servers serve on, what they write from now on is in no dump.
             Some(Event::Protected) if ending::serves(&scene) => {
                 (more.snapshot, more.written_since, more.begun) = (None, Some(Time(look.seen.now)), true);
@@ -88,9 +89,12 @@ impl Remembered for Database {
         }
         more.retried = more.retried.take().filter(|uid| scene.members.pods().any(|(_, pod)| pod.metadata.uid.as_ref() == Some(uid)));
         more.settings = reloaded(&scene, more.settings.take());
+        if more.reset_time.is_some() && look.children.credentials.is_err() {
+            more.unaware = scene.members.uids();
+        }
         if has_learnt_passwords(&scene) {
             // The application's own is told by the Job that makes its role.
-            (more.reset_time, more.initialized) = (None, None);
+            (more.reset_time, more.unaware, more.initialized) = (None, Vec::new(), None);
         }
     }
 }
@@ -143,21 +147,20 @@ fn reloaded(scene: &Scene<'_>, before: Option<Reloaded>) -> Option<Reloaded> {
     }
     match before {
         Some(same) if same.mark == mark => {
-            let newer = |pod: &Pod| pod.creation_timestamp().is_some_and(|made| made.0 > same.time.0);
-            let read = same.read || scene.members.pods().all(|(_, pod)| newer(pod)) || work::has_told(look, mark);
+            let younger = |pod: &Pod| !Members::is_one_of(pod, &same.older);
+            let read = same.read || scene.members.pods().all(|(_, pod)| younger(pod)) || work::has_told(look, mark);
             Some(Reloaded { read, ..same })
         }
         // The first servers start after their settings stand.
-        before => Some(Reloaded { mark, time: now, read: before.is_none() }),
+        before => Some(Reloaded { mark, time: now, read: before.is_none(), older: scene.members.uids() }),
     }
 }
 
 /// Were new passwords allowed, written, and read by a start of the primary?
 fn has_learnt_passwords(scene: &Scene<'_>) -> bool {
-    let Some(reset) = &scene.more.reset_time else { return false };
     let primary = scene.members.primary().and_then(|primary| scene.members.pod(primary));
-    let since = primary.and_then(ResourceExt::creation_timestamp).is_some_and(|made| made.0 > reset.0);
-    scene.look.children.credentials.is_ok() && since && scene.members.primary_is_ready()
+    let since = primary.is_some_and(|pod| !Members::is_one_of(pod, &scene.more.unaware));
+    scene.more.reset_time.is_some() && scene.look.children.credentials.is_ok() && since && scene.members.primary_is_ready()
 }
 
 /// When backups were made and failed, and when the next one will be. What was pruned since is not forgotten.

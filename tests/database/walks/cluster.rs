@@ -1,9 +1,10 @@
 //! A pretend cluster: objects as JSON, what their controllers make of them, and what the scripts of a Job would say.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
+use pointsman::controller::watch;
 use pointsman::kinds::children::{Lookup, Slot, belongs, controller, labelled_owner};
 use pointsman::kinds::database::object::v1::Database;
 use pointsman::kinds::digest;
@@ -40,8 +41,10 @@ pub enum Trouble {
 
 /// The cluster at one moment.
 pub struct Cluster {
-    /// The time.
+    /// The time, as those have it who write it down here.
     pub now: Timestamp,
+    /// How far the operator's clock is ahead of theirs.
+    pub ahead: SignedDuration,
     /// The object, until it is gone.
     pub object: Option<Database>,
     /// Everything else.
@@ -55,6 +58,8 @@ pub struct Cluster {
     pub crashing: BTreeMap<u32, (Value, String)>,
     /// Ordinals whose server lacks what the primary wrote last.
     pub behind: BTreeSet<u32>,
+    /// What no watch shows just now, as where it was between two of them.
+    pub unseen: BTreeSet<(ChildKind, String)>,
     /// What goes wrong until it is taken out again.
     pub troubles: BTreeSet<Trouble>,
     /// What a policy lets nobody create: a kind, and how its names begin.
@@ -69,12 +74,14 @@ impl Cluster {
     pub fn of(object: Database) -> Self {
         let mut cluster = Cluster {
             now: Timestamp::from_second(1_800_000_000).expect("a time"),
+            ahead: SignedDuration::ZERO,
             object: None,
             things: BTreeMap::new(),
             says: BTreeMap::new(),
             away: BTreeSet::new(),
             crashing: BTreeMap::new(),
             behind: BTreeSet::new(),
+            unseen: BTreeSet::new(),
             troubles: BTreeSet::new(),
             refused: BTreeSet::new(),
             done: Vec::new(),
@@ -443,7 +450,16 @@ fn variable(job: &Value, name: &str) -> String {
 }
 
 /// Where an observation finds things: in what stands.
-pub struct Things<'a>(pub &'a Cluster);
+pub struct Things<'a>(pub &'a Cluster, pub View);
+
+/// How much is seen of the cluster.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// What the watches have told, and kept of it.
+    Cached,
+    /// All that the API server has.
+    Live,
+}
 
 impl Things<'_> {
     fn owner(&self) -> String {
@@ -451,8 +467,20 @@ impl Things<'_> {
     }
 
     fn every<T: Child>(&self) -> Vec<Arc<T>> {
-        let these = self.0.things.iter().filter(|((kind, _), _)| *kind == T::KIND);
-        these.map(|(_, thing)| Arc::new(typed(thing))).collect()
+        let these = self.0.things.iter().filter(|((kind, name), _)| *kind == T::KIND && self.sees(T::KIND, name));
+        these.map(|(_, thing)| Arc::new(self.typed(thing))).collect()
+    }
+
+    fn typed<T: Child>(&self, thing: &Value) -> T {
+        let mut one = typed(thing);
+        if self.1 == View::Cached {
+            watch::child(&mut one);
+        }
+        one
+    }
+
+    fn sees(&self, kind: ChildKind, name: &str) -> bool {
+        self.1 == View::Live || !self.0.unseen.contains(&(kind, name.to_owned()))
     }
 }
 
@@ -462,10 +490,10 @@ fn typed<T: DeserializeOwned>(thing: &Value) -> T {
 
 impl Lookup for Things<'_> {
     fn slot<T: Child>(&self, name: &str) -> Slot<T> {
-        match self.0.get(T::KIND, name) {
+        match self.0.get(T::KIND, name).filter(|_| self.sees(T::KIND, name)) {
             None => Slot::Free,
             Some(thing) => {
-                let one: T = typed(thing);
+                let one: T = self.typed(thing);
                 if belongs(&one, &self.owner()) {
                     let labelled = one.labels().contains_key(MANAGED_BY.0);
                     let unlabelled = Slot::Unlabelled { uid: one.uid().unwrap_or_default(), bare: one.labels().is_empty() };
@@ -507,6 +535,12 @@ impl Lookup for Things<'_> {
 
     fn labelled_pods(&self, labels: &Strings) -> Vec<Arc<Pod>> {
         let fits = |pod: &Arc<Pod>| labels.iter().all(|(key, value)| pod.labels().get(key) == Some(value));
-        self.every::<Pod>().into_iter().filter(fits).collect()
+        let mut pods: Vec<Arc<Pod>> = self.every::<Pod>().into_iter().filter(fits).collect();
+        if self.1 == View::Cached {
+            for pod in &mut pods {
+                watch::pod(Arc::make_mut(pod));
+            }
+        }
+        pods
     }
 }

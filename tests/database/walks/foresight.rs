@@ -1,6 +1,6 @@
 //! What a user is told of a change at the prompt, before it is made.
 
-use super::cluster::Trouble;
+use super::cluster::{Things, Trouble, View};
 use super::life::Life;
 use super::promoted;
 use crate::{golden, spec};
@@ -44,7 +44,7 @@ fn answered(life: &Life, verb: &str, dry_run: bool) -> String {
 
 fn judged(life: &Life, new: &v1::Database, dry_run: bool) -> String {
     let old = life.cluster.object.as_ref().expect("an object");
-    let ground = Some(Database::ground(&Database::children(&super::cluster::Things(&life.cluster), old)));
+    let ground = Some(Database::ground(&Database::children(&Things(&life.cluster, View::Live), old)));
     let review = Review::<Database> { old: Some(old), new, settings: &life.settings, ground, dry_run, watched: true };
     match judge(&review) {
         Verdict::Allow(lines) if lines.is_empty() => ".\n".to_owned(),

@@ -3,8 +3,10 @@
 use super::cluster::Trouble;
 use super::foresight::told;
 use super::life::{Life, path};
+use jiff::SignedDuration;
 use pointsman::kinds::database::Phase;
 use pointsman::kinds::order::ChildKind;
+use pointsman::machine::Word as _;
 use serde_json::{Value, json};
 
 const WANTED: &str = r#"{"parameters":{"work_mem":"8MB"}}"#;
@@ -119,4 +121,64 @@ fn nobody_is_served_by_what_was_not_brought_back() {
     life.cluster.says.clear();
     life.answer("retry");
     assert_eq!(life.condition("Available").0, "True");
+}
+
+/// What stands between two watches is seen by none of them: before anybody is asked, the API server is.
+#[test]
+fn what_only_no_watch_shows_is_not_lost() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    life.cluster.unseen.insert((ChildKind::PersistentVolumeClaim, "data-db-0".to_owned()));
+    life.after();
+    assert!(life.status()["intervention"].is_null(), "{:?}: {:#}", life.path, life.status()["intervention"]);
+    life.cluster.unseen.clear();
+    life.settle();
+    assert_eq!(life.state(), Phase::Ready.text(), "{:?}", life.path);
+}
+
+#[test]
+fn a_question_about_a_loss_closes_once_it_is_none() {
+    for (kind, name, reason) in
+        [(ChildKind::PersistentVolumeClaim, "data-db-0", "PrimaryVolumeLost"), (ChildKind::Secret, "db-app", "CredentialsLost")]
+    {
+        let mut life = Life::of(&json!({ "replicas": 2 }));
+        let thing = life.cluster.things.remove(&(kind, name.to_owned())).expect("a thing");
+        life.after();
+        assert_eq!(life.status()["reason"], reason, "{:?}", life.path);
+        life.cluster.things.insert((kind, name.to_owned()), thing);
+        life.after();
+        assert_eq!(life.state(), Phase::Ready.text(), "{:?}", life.path);
+        assert!(life.status()["intervention"].is_null());
+    }
+}
+
+#[test]
+fn what_holds_a_pod_is_told_where_its_removal_is_stuck() {
+    let mut life = Life::of(&json!({ "deletionPolicy": "Delete" }));
+    life.cluster.troubles.insert(Trouble::SilentNode);
+    let pod = life.cluster.things.get_mut(&(ChildKind::Pod, "db-0".to_owned())).expect("a pod");
+    pod["metadata"]["finalizers"] = json!(["example.com/backup"]);
+    life.delete();
+    life.cluster.now += SignedDuration::from_mins(30);
+    life.settle();
+    let question = life.status()["intervention"].clone();
+    assert_eq!(question["reason"], "RemovalStuck", "{question:#}");
+    assert!(question["evidence"].to_string().contains("example.com/backup"), "{question:#}");
+}
+
+/// Times of the operator and of others are of different clocks, so nothing is known by which is later.
+#[test]
+fn new_passwords_and_settings_arrive_whatever_the_operators_clock_says() {
+    for hours in [-24, 0, 24] {
+        let mut life = Life::of(&json!({ "replicas": 2 }));
+        life.cluster.ahead = SignedDuration::from_hours(hours);
+        life.cluster.remove(ChildKind::Secret, "db-app");
+        life.after();
+        let before = life.cluster.get(ChildKind::Pod, "db-0").expect("a pod")["metadata"]["uid"].clone();
+        assert_eq!(life.answer("reset-passwords"), path(&[Phase::Restarting, Phase::Initializing, Phase::Ready]), "{hours}");
+        assert_ne!(life.cluster.get(ChildKind::Pod, "db-0").expect("a pod")["metadata"]["uid"], before, "it has learnt them: {hours}");
+        let way = life.edit(&json!({ "replicas": 2, "parameters": { "work_mem": "8MB" } }));
+        assert_eq!(way, path(&[Phase::Probing, Phase::Restarting, Phase::Ready]));
+        let asked = |done: &String| done.starts_with("create Job db-read");
+        assert!(life.cluster.done.iter().any(asked), "every server is asked: {hours}: {:?}", life.cluster.done);
+    }
 }

@@ -74,6 +74,10 @@ pub struct More {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time")]
     pub reset_time: Option<Time>,
+    /// The uids of the servers' pods that were made before the new ones stood.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = PODS), inner(length(max = 64)))]
+    pub unaware: Vec<String>,
     /// The last dump before the deletion.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Taken")]
@@ -98,6 +102,9 @@ fn is_zero(number: &u32) -> bool {
 
 /// How many answers of images are remembered: for the spec, for what was ordered, was good and was rolled back.
 pub const PROBES: usize = 4;
+
+/// How many pods are remembered: more than there are servers.
+pub const PODS: usize = 64;
 
 /// Which data is an object's: what the ConfigMap of the topology is made from again, should somebody remove it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -171,6 +178,10 @@ pub struct Reloaded {
     pub mark: i64,
     /// Since when they stand.
     pub time: Time,
+    /// The uids of the servers' pods that were made before; a younger one read them at its start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = PODS), inner(length(max = 64)))]
+    pub older: Vec<String>,
     /// Has every server read them?
     pub read: bool,
 }

@@ -12,13 +12,18 @@ use k8s_openapi::api::core::v1::Pod;
 /// Is it so?
 type Holds = fn(&Scene<'_>) -> bool;
 
-/// Questions that close for more than what any kind's do: what waits for ready pods alone goes on once they are, and a Job that
-/// outlasted its time may end well.
-const GOES_ON: [(Reason, Holds); 4] = [
+/// Questions that close for more than what any kind's do: what waits for ready pods alone goes on once they are, a Job that
+/// outlasted its time may end well, and what was lost may be back.
+const GOES_ON: [(Reason, Holds); 8] = [
     (Reason::ProvisioningStuck, |scene| all_ready(scene) && (was_never_initialized(scene) || was_never_restored(scene))),
     (Reason::RolloutStuck, |scene| all_ready(scene) && came_back(scene) && scene.unread().is_some()),
     (Reason::RestoreFailed, |scene| ended_well(scene, Phase::Restoring)),
     (Reason::SnapshotFailed, |scene| ended_well(scene, Phase::SnapshottingBeforeDelete)),
+    (Reason::CredentialsLost, |scene| standing::credentials_lost(scene).is_empty()),
+    (Reason::PrimaryVolumeLost, |scene| !scene.primary_volume_is_lost()),
+    (Reason::NodeLost, |scene| !scene.primary_is_on_a_lost_node()),
+    // A server that begins anew has said nothing yet.
+    (Reason::ReplicaDiverged, |scene| scene.diverged().is_none() && all_ready(scene)),
 ];
 
 /// What was lost, or came apart, for as long as that is so.

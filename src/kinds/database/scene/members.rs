@@ -5,6 +5,7 @@ use crate::kinds::database::children::names;
 use crate::kinds::database::children::network::ROLE;
 use crate::kinds::database::children::servers::CONTAINER;
 use crate::kinds::database::children::topology::{Nonsense, Topology};
+use crate::kinds::database::object::more::PODS;
 use crate::kinds::database::reports::last_words::{Word, refusal};
 use crate::kinds::pods::{condition, has_ended, trouble};
 use jiff::Timestamp;
@@ -51,6 +52,16 @@ impl<'a> Members<'a> {
     /// Every pod, by its ordinal.
     pub fn pods(&self) -> impl Iterator<Item = (u32, &'a Pod)> {
         self.pods.iter().map(|(ordinal, pod)| (*ordinal, *pod))
+    }
+
+    /// Who they are: by that, and not by times of several clocks, later ones are told from these.
+    pub fn uids(&self) -> Vec<String> {
+        self.pods.values().filter_map(|pod| pod.uid()).take(PODS).collect()
+    }
+
+    /// Is this pod one of those?
+    pub fn is_one_of(pod: &Pod, uids: &[String]) -> bool {
+        pod.metadata.uid.as_ref().is_some_and(|uid| uids.contains(uid))
     }
 
     /// The pod of an ordinal.
