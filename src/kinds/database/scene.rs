@@ -26,7 +26,6 @@ use crate::kinds::order::Child;
 use crate::kinds::question;
 use crate::kinds::status::Status;
 use ground::{granted, is_smaller};
-use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
@@ -159,11 +158,8 @@ impl<'a> Scene<'a> {
 
     /// Was the primary's pod told to go, and does nobody say that it has? Then its node answers nobody.
     pub fn primary_is_on_a_lost_node(&self) -> bool {
-        // What a kubelet does is told a moment later.
-        const MOMENT: SignedDuration = SignedDuration::from_secs(30);
         let pod = self.members.primary().and_then(|primary| self.members.pod(primary));
-        let end = pod.and_then(|pod| pod.metadata.deletion_timestamp.as_ref());
-        end.is_some_and(|end| self.look.seen.now.duration_since(end.0) > MOMENT)
+        pod.and_then(|pod| pod.metadata.deletion_timestamp.as_ref()).is_some_and(|end| self.look.seen.now > end.0)
     }
 
     /// Is the primary ready, and as the target wants it?

@@ -51,8 +51,8 @@ const CASES: &[Case] = &[
     },
     Case { reason: Reason::PodsUnavailable, asks: pods_lost, says: "Unschedulable", mends: place, verb: "", rests: "Ready" },
     Case { reason: Reason::DriftFought, asks: fought, says: "replicas", mends: nothing, verb: "yield", rests: "Ready" },
-    Case { reason: Reason::ReplicaDiverged, asks: diverged, says: "DIVERGED", mends: diverged_no_more, verb: "retry", rests: "Ready" },
-    Case { reason: Reason::NodeLost, asks: node_lost, says: "does not say that it is", mends: node_gone, verb: "retry", rests: "Ready" },
+    Case { reason: Reason::ReplicaDiverged, asks: diverged, says: "DIVERGED", mends: diverged_no_more, verb: "", rests: "Ready" },
+    Case { reason: Reason::NodeLost, asks: node_lost, says: "does not say that it is", mends: node_gone, verb: "", rests: "Ready" },
     Case {
         reason: Reason::StorageNotExpandable,
         asks: never_grows,
