@@ -115,7 +115,8 @@ impl Unanswered {
 
 /// The same, in a refusal. A policy that refuses a request answers with 403, too.
 pub fn missing_right(status: &Status) -> Option<&str> {
-    (status.code == 403 && status.message.contains(" cannot ")).then_some(status.message.as_str())
+    (status.code == 403 && [" is forbidden: User ", " cannot "].iter().all(|word| status.message.contains(word)))
+        .then_some(status.message.as_str())
 }
 
 /// A `test` that fails is answered with 422 and without a cause; a value that is not legal names its field.

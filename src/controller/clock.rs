@@ -5,11 +5,17 @@ use http::header::DATE;
 use http::{HeaderMap, Response};
 use jiff::fmt::rfc2822::DateTimeParser;
 use jiff::{SignedDuration, Timestamp};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// How many seconds this machine's clock is ahead of the API server's.
 static AHEAD: AtomicI64 = AtomicI64::new(0);
-/// An answer may take that long, and dates are of whole seconds: so little tells nothing of a clock.
+/// How far it was ahead by the last answers. One that was long on its way tells too much, and none tells too little.
+static LAST: Mutex<VecDeque<i64>> = Mutex::new(VecDeque::new());
+/// How many answers count.
+const ANSWERS: usize = 16;
+/// Dates are of whole seconds: so little tells nothing of a clock.
 const SLIGHT: i64 = 3;
 
 /// The time as the API server has it.
@@ -20,7 +26,8 @@ pub fn now() -> Timestamp {
 
 /// Hears from an answer what time it is there.
 pub fn heard<B>(answer: Response<B>) -> Response<B> {
-    if let Some(ahead) = ahead(answer.headers(), Timestamp::now()) {
+    if let Some(told) = ahead(answer.headers(), Timestamp::now()) {
+        let ahead = least(&mut LAST.lock().unwrap_or_else(PoisonError::into_inner), told);
         let before = AHEAD.swap(ahead, Ordering::Relaxed);
         telemetry::clock(ahead);
         if (before == 0) != (ahead == 0) {
@@ -33,8 +40,16 @@ pub fn heard<B>(answer: Response<B>) -> Response<B> {
 /// How far `ours` is ahead of the date of an answer, in seconds.
 fn ahead(headers: &HeaderMap, ours: Timestamp) -> Option<i64> {
     let theirs = DateTimeParser::new().parse_timestamp(headers.get(DATE)?.to_str().ok()?).ok()?;
-    let ahead = ours.as_second() - theirs.as_second();
-    Some(if ahead.abs() <= SLIGHT { 0 } else { ahead })
+    Some(ours.as_second() - theirs.as_second())
+}
+
+/// What the last answers and this one tell.
+fn least(last: &mut VecDeque<i64>, told: i64) -> i64 {
+    last.push_back(told);
+    if last.len() > ANSWERS {
+        last.pop_front();
+    }
+    last.iter().min().copied().filter(|ahead| ahead.abs() > SLIGHT).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -47,9 +62,19 @@ mod tests {
         let ours: Timestamp = "2026-11-27T19:02:01Z".parse().expect("a time");
         let heard = |date: &'static str| ahead(&HeaderMap::from_iter([(DATE, HeaderValue::from_static(date))]), ours);
         assert_eq!(heard("Fri, 27 Nov 2026 19:02:01 GMT"), Some(0));
-        assert_eq!(heard("Fri, 27 Nov 2026 19:01:58 GMT"), Some(0), "it took as long to arrive");
         assert_eq!(heard("Fri, 27 Nov 2026 18:56:01 GMT"), Some(360));
         assert_eq!(heard("Fri, 27 Nov 2026 19:08:01 GMT"), Some(-360));
         assert_eq!((heard("yesterday"), ahead(&HeaderMap::new(), ours)), (None, None));
+    }
+
+    #[test]
+    fn an_answer_that_was_long_on_its_way_tells_nothing_of_a_clock() {
+        let mut last = VecDeque::new();
+        assert_eq!([0, 30, 1].map(|told| least(&mut last, told)), [0; 3]);
+        // Of a clock that is ahead by three seconds and a half.
+        assert_eq!([4, 3, 4, 4].map(|told| least(&mut last, told)), [0; 4]);
+        let ahead: Vec<i64> = (0..20).map(|_| least(&mut last, 60)).collect();
+        assert_eq!((ahead[0], ahead[19]), (0, 60), "it is believed once nothing speaks against it");
+        assert_eq!(least(&mut last, -60), -60, "it was set back");
     }
 }

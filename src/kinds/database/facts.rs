@@ -188,6 +188,8 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
             Some(Event::JobFailed)
         }
         Progress::Missing | Progress::Another(_) => Some(Event::JobMissing),
+        // Somebody is led to where what he writes would be lost.
+        Progress::Running if task.work == Work::Snapshot && ending::is_anybody_led(scene) => Some(Event::JobMissing),
         Progress::Running => None,
         Progress::Done(line) | Progress::Failed(line) => {
             let is_answer = outcome::of(scene.look, task.work, &line).is_ok();

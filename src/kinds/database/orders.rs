@@ -137,7 +137,7 @@ fn passwords(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children) = (&scene.look.seen.object, &scene.look.children);
     let (internal, application) = (&children.internal, &children.application);
     if children.credentials.is_ok() {
-        let before = |pod: &&Pod| Members::is_one_of(pod, &scene.more.unaware);
+        let before = |pod: &&Pod| scene.more.unaware.as_ref().is_some_and(|unaware| Members::is_one_of(pod, unaware));
         let Some(primary) = scene.members.primary() else { return Vec::new() };
         return scene.members.pod(primary).filter(before).and_then(|pod| spared(scene, primary, pod)).into_iter().collect();
     }

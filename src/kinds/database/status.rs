@@ -77,7 +77,7 @@ impl Remembered for Database {
         more.begun |= matches!(step.next(), Phase::Restoring | Phase::Initializing);
         match step.cause() {
             Some(Event::JobDone) => learn(more, look, step.from()),
-            Some(Event::ResetPasswordsAnswered) => (more.reset_time, more.unaware) = (Some(Time(look.seen.now)), scene.members.uids()),
+            Some(Event::ResetPasswordsAnswered) => (more.reset_time, more.unaware) = (Some(Time(look.seen.now)), None),
             // Where the servers serve on, what they write from now on is in no dump.
             Some(Event::Protected) if ending::serves(&scene) => {
                 (more.snapshot, more.written_since, more.begun) = (None, Some(Time(look.seen.now)), true);
@@ -89,12 +89,12 @@ impl Remembered for Database {
         }
         more.retried = more.retried.take().filter(|uid| scene.members.pods().any(|(_, pod)| pod.metadata.uid.as_ref() == Some(uid)));
         more.settings = reloaded(&scene, more.settings.take());
-        if more.reset_time.is_some() && look.children.credentials.is_err() {
-            more.unaware = scene.members.uids();
+        if more.reset_time.is_some() && (look.children.credentials.is_err() || more.unaware.is_none()) {
+            more.unaware = Some(scene.members.uids());
         }
         if has_learnt_passwords(&scene) {
             // The application's own is told by the Job that makes its role.
-            (more.reset_time, more.unaware, more.initialized) = (None, Vec::new(), None);
+            (more.reset_time, more.unaware, more.initialized) = (None, None, None);
         }
     }
 }
@@ -147,19 +147,19 @@ fn reloaded(scene: &Scene<'_>, before: Option<Reloaded>) -> Option<Reloaded> {
     }
     match before {
         Some(same) if same.mark == mark => {
-            let younger = |pod: &Pod| !Members::is_one_of(pod, &same.older);
+            let younger = |pod: &Pod| same.older.as_ref().is_some_and(|older| !Members::is_one_of(pod, older));
             let read = same.read || scene.members.pods().all(|(_, pod)| younger(pod)) || work::has_told(look, mark);
             Some(Reloaded { read, ..same })
         }
         // The first servers start after their settings stand.
-        before => Some(Reloaded { mark, time: now, read: before.is_none(), older: scene.members.uids() }),
+        before => Some(Reloaded { mark, time: now, read: before.is_none(), older: Some(scene.members.uids()) }),
     }
 }
 
 /// Were new passwords allowed, written, and read by a start of the primary?
 fn has_learnt_passwords(scene: &Scene<'_>) -> bool {
     let primary = scene.members.primary().and_then(|primary| scene.members.pod(primary));
-    let since = primary.is_some_and(|pod| !Members::is_one_of(pod, &scene.more.unaware));
+    let since = primary.zip(scene.more.unaware.as_ref()).is_some_and(|(pod, unaware)| !Members::is_one_of(pod, unaware));
     scene.more.reset_time.is_some() && scene.look.children.credentials.is_ok() && since && scene.members.primary_is_ready()
 }
 

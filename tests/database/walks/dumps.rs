@@ -172,6 +172,13 @@ fn a_last_dump_is_taken_where_nobody_is_led_to_write() {
         let job = life.cluster.get(ChildKind::Job, &job).expect("a Job");
         let environment = job["spec"]["template"]["spec"]["containers"][0]["env"].clone();
         assert!(environment.to_string().contains("db-0.db-pods."), "{environment}");
+        // A hand that leads them back is undone while the Job runs.
+        life.cluster.edit(ChildKind::Service, "db", "/spec/selector/statefulset.kubernetes.io~1pod-name", json!("db-0"));
+        life.look();
+        assert_eq!(
+            life.cluster.get(ChildKind::Service, "db").expect("a Service")["spec"]["selector"],
+            json!({ "statefulset.kubernetes.io/pod-name": "Nobody" })
+        );
         // They are led nowhere while it is asked what is to become of the data, too.
         life.settle();
         assert_eq!(life.status()["reason"], "SnapshotFailed", "{:?}", life.path);
@@ -181,5 +188,8 @@ fn a_last_dump_is_taken_where_nobody_is_led_to_write() {
         annotated(&mut life, PROTECTED, Some("true"));
         life.settle();
         assert_eq!(led(&life)["statefulset.kubernetes.io/pod-name"], "db-0", "{:?}", life.cluster.done);
+        annotated(&mut life, PROTECTED, None);
+        life.settle();
+        assert_eq!(led(&life)["statefulset.kubernetes.io/pod-name"], "Nobody", "{:?}", life.cluster.done);
     }
 }

@@ -157,7 +157,7 @@ words! {
         ChildrenDrifted,
         /// A pod runs what was ordered before the last order, or has not read the settings that are reloaded.
         PodsOutdated,
-        /// The Job of this state is not there.
+        /// The Job of this state is not there, or somebody is led to the primary of which a last dump is taken.
         JobMissing,
         /// The primary is ready; a replica is not, or not every pod is counted yet at its template.
         ReplicaLost,

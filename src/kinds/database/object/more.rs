@@ -74,10 +74,10 @@ pub struct More {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time")]
     pub reset_time: Option<Time>,
-    /// The uids of the servers' pods that were made before the new ones stood.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = PODS), inner(length(max = 64)))]
-    pub unaware: Vec<String>,
+    /// The uids of the servers' pods that were made before the new ones stood; absent where an earlier release allowed them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<String>", length(max = PODS), inner(length(max = 64)))]
+    pub unaware: Option<Vec<String>>,
     /// The last dump before the deletion.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Taken")]
@@ -178,10 +178,11 @@ pub struct Reloaded {
     pub mark: i64,
     /// Since when they stand.
     pub time: Time,
-    /// The uids of the servers' pods that were made before; a younger one read them at its start.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = PODS), inner(length(max = 64)))]
-    pub older: Vec<String>,
+    /// The uids of the servers' pods that were made before: a younger one read them at its start. Absent where an earlier release
+    /// wrote them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<String>", length(max = PODS), inner(length(max = 64)))]
+    pub older: Option<Vec<String>>,
     /// Has every server read them?
     pub read: bool,
 }

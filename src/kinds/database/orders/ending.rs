@@ -89,6 +89,11 @@ pub fn leads_nobody(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     led.filter_map(|(slot, led)| apply(slot, led, scene.look.yielded())).collect()
 }
 
+/// Is somebody led to where that would happen?
+pub fn is_anybody_led(scene: &Scene<'_>) -> bool {
+    scene.look.target.as_ref().is_some_and(|target| !leads_nobody(scene, target).is_empty())
+}
+
 /// The policy as it is written now; where the spec cannot be read, as it was ordered, and at last the one that keeps most.
 pub fn policy(scene: &Scene<'_>) -> DeletionPolicy {
     let look = scene.look;

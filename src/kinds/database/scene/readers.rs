@@ -11,6 +11,7 @@ use crate::kinds::database::lifecycle::words::Phase;
 use crate::kinds::database::orders::ending;
 use crate::kinds::database::plan::Plan;
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
+use crate::kinds::reason::Reason;
 use json_patch::{AddOperation, PatchOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::core::v1::Pod;
@@ -22,11 +23,12 @@ pub fn is_misleading(scene: &Scene<'_>) -> bool {
     scene.look.target.as_ref().is_some_and(|target| !orders(scene, target).is_empty())
 }
 
-/// What it takes to lead them where they are served. Who was led nowhere for the sake of a last dump stays so, unless the object is
-/// to stay.
+/// What it takes to lead them where they are served. While a question about a last dump is open they are led nowhere, unless the
+/// object is to stay.
 pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     if standing::is_going(scene) && !ending::is_protected(scene) {
-        return Vec::new();
+        let is_asked = scene.question.is_some_and(|question| question.reason == Reason::SnapshotFailed);
+        return if is_asked { ending::leads_nobody(scene, target) } else { Vec::new() };
     }
     let labels = scene.members.pods().filter_map(|(ordinal, pod)| role(scene, ordinal, pod));
     labels.chain(service(scene, target).1).chain(writers(scene, target)).collect()

@@ -74,7 +74,10 @@ pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> 
     let seconds = if work.is_long() { patience(look, phase).max(2 * jobs::DUMP_SECONDS) } else { patience(look, phase) };
     let claim = dumps_claim(look).filter(|_| work == Work::Snapshot).and_then(ResourceExt::uid);
     let attempt = Attempt { question: siblings::attempt(&look.seen.object), seconds, binds: awaits_a_user(look), claim };
-    let mut rendered = rendered(&look.seen.object, &placed, work, told(look).and_then(|told| told.primary), &attempt)?;
+    // Where nobody says any more who the primary is, it is who was it.
+    let known = || siblings::remembered(&look.seen.object).system.as_ref().map(|system| system.primary);
+    let primary = told(look).and_then(|told| told.primary).or_else(known);
+    let mut rendered = rendered(&look.seen.object, &placed, work, primary, &attempt)?;
     // One of an earlier attempt goes on under its name.
     rendered.child.name.clone_from(&look.children.job(work)?.name);
     rendered.object["metadata"]["name"] = json!(rendered.child.name);

@@ -11,7 +11,7 @@ done
 kind=${POINTSMAN_DUMP:-backup}
 [[ $kind == backup || $kind == snapshot ]] || refuse CONFIG "a dump is a backup or a snapshot, not '$kind'"
 retain=${POINTSMAN_RETAIN:-0}
-folder='' part='' others=''
+folder='' part='' connected='' returning=''
 # How often a last dump is made anew, where somebody writes meanwhile.
 DUMPS=3
 
@@ -74,32 +74,39 @@ copy() {
 }
 
 # What is written after a last dump goes with the volume: one counts where nobody has written since it began. Who asks a Service is
-# led to nobody by now, and who is connected still is sent away.
+# led to nobody by now, and who is connected still is sent away: before, and after, since a session is counted when it ends.
 copy_at_rest() {
-    local try before after prepared
-    prepared=$(sql_or_refuse "prepared transactions cannot be listed" postgres -c "SELECT string_agg(gid, ', ') FROM pg_prepared_xacts")
-    [[ -z $prepared ]] || refuse WRITTEN_TO "transactions are prepared, and neither committed nor rolled back: $prepared"
+    local try before after
+    refuse_prepared
     for ((try = 0; try < DUMPS; try++)); do
+        connected=
         send_away
         before=$(written)
         copy
-        # A session that has ended is counted a moment later, up to 14.
-        sleep 1
+        send_away
         after=$(written)
-        [[ $after != "$before" ]] || return 0
+        refuse_prepared
+        [[ $after != "$before" || -n $returning ]] || return 0
         say "somebody has written meanwhile"
     done
-    refuse WRITTEN_TO "somebody wrote during each of $DUMPS dumps${others:+; connected was $others}"
+    refuse WRITTEN_TO "somebody wrote during each of $DUMPS dumps${connected:+; connected was $connected}"
 }
 
-# Until nobody comes back, or somebody does again and again.
+# What is prepared is in no dump, and would go with the volume.
+refuse_prepared() {
+    local prepared
+    prepared=$(sql_or_refuse "prepared transactions cannot be listed" postgres -c "SELECT string_agg(gid, ', ') FROM pg_prepared_xacts")
+    [[ -z $prepared ]] || refuse WRITTEN_TO "transactions are prepared, and neither committed nor rolled back: $prepared"
+}
+
+# Until nobody comes back; who does so again and again is `returning`.
 send_away() {
-    local try ended
+    local try
     for ((try = 0; try < 5; try++)); do
-        ended=$(sql_or_refuse "the sessions of others cannot be ended" postgres -v replication="$REPLICATION_ROLE" -f "$SCRIPTS/others.sql")
+        returning=$(sql_or_refuse "the sessions of others cannot be ended" postgres -v replication="$REPLICATION_ROLE" -f "$SCRIPTS/others.sql")
         sleep 1
-        [[ -n $ended ]] || return 0
-        others=$ended
+        [[ -n $returning ]] || return 0
+        connected=$returning
     done
 }
 

@@ -4,5 +4,6 @@ SET lock_timeout = '60s';
 SELECT encode(sha256(convert_to(concat_ws(' ',
     (SELECT string_agg(concat_ws(' ', relid, n_tup_ins, n_tup_upd, n_tup_del), ',' ORDER BY relid) FROM pg_stat_all_tables
         WHERE schemaname <> 'pg_toast' AND relid NOT IN ('pg_statistic'::regclass, 'pg_statistic_ext_data'::regclass)),
-    (SELECT sum(last_value) FROM pg_sequences),
+    (SELECT string_agg(concat_ws(' ', schemaname, sequencename, coalesce(last_value::text, '-')), ',' ORDER BY schemaname, sequencename)
+        FROM pg_sequences),
     CASE WHEN NOT current_setting('track_counts')::bool THEN pg_snapshot_xmax(pg_current_snapshot())::text END), 'UTF8')), 'hex');
