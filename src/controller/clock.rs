@@ -6,12 +6,10 @@ use http::{HeaderMap, Response};
 use jiff::fmt::rfc2822::DateTimeParser;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many seconds this machine's clock is ahead of the API server's.
-static AHEAD: AtomicI64 = AtomicI64::new(0);
-/// How far it was ahead by the last answers. One that was long on its way tells too much, and none tells too little.
+/// How many seconds this machine's clock was ahead of the API server's by the last answers. One that was long on its way tells too
+/// much, and none tells too little.
 static LAST: Mutex<VecDeque<i64>> = Mutex::new(VecDeque::new());
 /// How many answers count.
 const ANSWERS: usize = 16;
@@ -21,14 +19,16 @@ const SLIGHT: i64 = 3;
 /// The time as the API server has it.
 pub fn now() -> Timestamp {
     let ours = Timestamp::now();
-    ours.checked_sub(SignedDuration::from_secs(AHEAD.load(Ordering::Relaxed))).unwrap_or(ours)
+    ours.checked_sub(SignedDuration::from_secs(least(&last()))).unwrap_or(ours)
 }
 
 /// Hears from an answer what time it is there.
 pub fn heard<B>(answer: Response<B>) -> Response<B> {
     if let Some(told) = ahead(answer.headers(), Timestamp::now()) {
-        let ahead = least(&mut LAST.lock().unwrap_or_else(PoisonError::into_inner), told);
-        let before = AHEAD.swap(ahead, Ordering::Relaxed);
+        let mut last = last();
+        let before = least(&last);
+        remember(&mut last, told);
+        let ahead = least(&last);
         telemetry::clock(ahead);
         if (before == 0) != (ahead == 0) {
             tracing::warn!(ahead, "this machine's clock and the API server's differ by so many seconds; the API server's counts");
@@ -43,12 +43,19 @@ fn ahead(headers: &HeaderMap, ours: Timestamp) -> Option<i64> {
     Some(ours.as_second() - theirs.as_second())
 }
 
-/// What the last answers and this one tell.
-fn least(last: &mut VecDeque<i64>, told: i64) -> i64 {
+fn last() -> MutexGuard<'static, VecDeque<i64>> {
+    LAST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn remember(last: &mut VecDeque<i64>, told: i64) {
     last.push_back(told);
     if last.len() > ANSWERS {
         last.pop_front();
     }
+}
+
+/// What the last answers tell.
+fn least(last: &VecDeque<i64>) -> i64 {
     last.iter().min().copied().filter(|ahead| ahead.abs() > SLIGHT).unwrap_or_default()
 }
 
@@ -70,11 +77,15 @@ mod tests {
     #[test]
     fn an_answer_that_was_long_on_its_way_tells_nothing_of_a_clock() {
         let mut last = VecDeque::new();
-        assert_eq!([0, 30, 1].map(|told| least(&mut last, told)), [0; 3]);
+        let mut hears = |told| {
+            remember(&mut last, told);
+            least(&last)
+        };
+        assert_eq!([0, 30, 1].map(&mut hears), [0; 3]);
         // Of a clock that is ahead by three seconds and a half.
-        assert_eq!([4, 3, 4, 4].map(|told| least(&mut last, told)), [0; 4]);
-        let ahead: Vec<i64> = (0..20).map(|_| least(&mut last, 60)).collect();
+        assert_eq!([4, 3, 4, 4].map(&mut hears), [0; 4]);
+        let ahead: Vec<i64> = (0..20).map(|_| hears(60)).collect();
         assert_eq!((ahead[0], ahead[19]), (0, 60), "it is believed once nothing speaks against it");
-        assert_eq!(least(&mut last, -60), -60, "it was set back");
+        assert_eq!(hears(-60), -60, "it was set back");
     }
 }

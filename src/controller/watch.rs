@@ -2,6 +2,7 @@
 
 use super::cache::{Cache, Change, Scope};
 use super::listing::Listing;
+use crate::kinds::annotations::PREFIX;
 use crate::kinds::order::Child;
 use crate::kinds::rendered::OWNER_UID;
 use crate::kinds::{Served, read};
@@ -19,8 +20,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::{debug, warn};
 
-/// How the names of our own annotations begin.
-const OURS: &str = "pointsman.dev/";
 /// From how many bytes on what never changes is not kept.
 const LARGE: usize = 4096;
 /// The wait after the first failure of a watch.
@@ -159,7 +158,7 @@ pub fn pod(pod: &mut Pod) {
 }
 
 fn ours(mut annotations: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    annotations.retain(|key, _| key.starts_with(OURS));
+    annotations.retain(|key, _| key.starts_with(PREFIX));
     annotations
 }
 

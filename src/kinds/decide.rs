@@ -35,10 +35,14 @@ impl<K: Kind> Decision<K> {
         !self.orders.is_empty() && self.steps.iter().flat_map(Step::effects).any(|effect| K::is_destructive(*effect))
     }
 
+    /// Does it begin to ask a person?
+    pub fn asks(&self) -> bool {
+        begins_to_ask(&self.steps)
+    }
+
     /// Does it ask a person about a loss? A thing that was not seen may only have been between two watches.
     pub fn asks_about_a_loss(&self) -> bool {
-        let asks = self.steps.last().is_some_and(|step| step.moved() && K::role(step.next()) == Role::Asks);
-        asks && self.status.intervention.as_ref().is_some_and(|question| question.reason.about() == About::Loss)
+        self.asks() && self.status.intervention.as_ref().is_some_and(|question| question.reason.about() == About::Loss)
     }
 }
 
@@ -67,14 +71,17 @@ pub fn decide<K: Kind>(mut seen: Observation<K>) -> Decision<K> {
     // Nothing is made that the finalizer is to guard before it is on.
     orders.sort_by_key(|order| order.child().is_some());
     let mut status = seen.status();
-    let asks = steps.last().is_some_and(|step| step.moved() && K::role(step.next()) == Role::Asks);
-    let trial = if asks && seen.adoption == Trial::Untried { K::adoption(&seen) } else { Vec::new() };
+    let trial = if begins_to_ask(&steps) && seen.adoption == Trial::Untried { K::adoption(&seen) } else { Vec::new() };
     let told = told(&steps, &seen);
     if let Some(told) = &told {
         status.remember(told.clone());
     }
     let news = K::news(before.as_ref(), &seen);
     Decision { steps, status, orders, trial, told, news }
+}
+
+fn begins_to_ask<K: Kind>(steps: &[Step<K>]) -> bool {
+    steps.last().is_some_and(|step| step.moved() && K::role(step.next()) == Role::Asks)
 }
 
 /// The move from the first place to the last, its cause the first hop's: junctions are folded.

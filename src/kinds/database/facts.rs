@@ -7,9 +7,9 @@ use super::orders::ending::{self, Fate};
 use super::orders::{finished_jobs, upkeep};
 use super::scene::Scene;
 use super::scene::closing;
-use super::scene::readers::is_misleading;
+use super::scene::readers::{is_anybody_led, is_misleading};
 use super::scene::siblings::Children;
-use super::scene::standing::{credentials_lost, has_no_place, is_going, is_midway, is_switchover_wanted, was_never_ready};
+use super::scene::standing::{credentials_lost, has_no_place, is_going, is_midway, is_protected, is_switchover_wanted, was_never_ready};
 use super::scene::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::scene::work::{self, Progress};
 use super::scene::{ground, learning, outcome};
@@ -39,7 +39,7 @@ type Fact = fn(&Scene<'_>) -> bool;
 const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::DeletionRequested, |scene| is_going(scene)),
     (Event::NamespaceEnding, |scene| ending::namespace_is_ending(scene)),
-    (Event::Protected, |scene| ending::is_protected(scene)),
+    (Event::Protected, |scene| is_protected(scene)),
     (Event::RetainWanted, |scene| ending::fate(scene) == Fate::Retain),
     (Event::DumpedInVain, |scene| scene.more.dumps >= ending::DUMPS && ending::fate(scene) == Fate::Snapshot),
     (Event::SnapshotWanted, |scene| ending::fate(scene) == Fate::Snapshot),
@@ -54,7 +54,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::CredentialsLost, |scene| !credentials_lost(scene).is_empty()),
     // While nobody takes writes, what can be asked later is.
     (Event::ReplicaDiverged, |scene| scene.diverged().is_some() && !is_midway(scene)),
-    (Event::SkipSnapshotAnswered, |scene| is_answered(scene, Verb::SkipSnapshot) && !ending::is_protected(scene)),
+    (Event::SkipSnapshotAnswered, |scene| is_answered(scene, Verb::SkipSnapshot) && !is_protected(scene)),
     (Event::KeepVolumesAnswered, |scene| is_answered(scene, Verb::KeepVolumes) && !hides_a_loss(scene.look)),
     (Event::ResetPasswordsAnswered, |scene| is_answered(scene, Verb::ResetPasswords)),
     (Event::RollbackAnswered, |scene| is_answered(scene, Verb::Rollback) && scene.look.can_roll_back()),
@@ -189,7 +189,7 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
         }
         Progress::Missing | Progress::Another(_) => Some(Event::JobMissing),
         // Somebody is led to where what he writes would be lost.
-        Progress::Running if task.work == Work::Snapshot && ending::is_anybody_led(scene) => Some(Event::JobMissing),
+        Progress::Running if task.work == Work::Snapshot && is_anybody_led(scene) => Some(Event::JobMissing),
         Progress::Running => None,
         Progress::Done(line) | Progress::Failed(line) => {
             let is_answer = outcome::of(scene.look, task.work, &line).is_ok();

@@ -71,7 +71,7 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
             if standing::is_switchover_wanted(scene) {
                 return moves(scene, target);
             }
-            orders.extend(ending::leads_nobody(scene, target));
+            orders.extend(readers::leads_nobody(scene, target));
         }
         // The policy may have come to want a dump when nothing was made any more. Into a stranger's claim none is written.
         if !matches!(scene.look.children.backups, Slot::Ours(_)) {

@@ -9,8 +9,8 @@ use pointsman::kinds::database::{Database, Phase};
 use pointsman::kinds::entropy::Entropy;
 use pointsman::kinds::order::ChildKind;
 use pointsman::kinds::{Kind, Observation, Served, Settings, decide};
+use pointsman::machine::Word;
 use pointsman::machine::prove::Provable;
-use pointsman::machine::{Machine, Role, Word};
 use serde_json::{Value, json};
 
 /// More looks than any life takes.
@@ -88,10 +88,9 @@ impl Life {
         let broken: Vec<_> = Database::LAWS.iter().filter(|law| !law.holds(&|fact| facts.contains(&fact))).collect();
         assert!(broken.is_empty(), "{broken:?} after {:?}: {facts:?}", self.path);
         let mut decision = decide(seen);
-        let asks = decision.steps.last().is_some_and(|step| step.moved() && Database::role(step.next()) == Role::Asks);
         // As the controller does; and what a watch has not kept is nothing that anything is decided by.
         let is_live = decision.is_destructive() || decision.asks_about_a_loss();
-        if is_live || asks || self.writes.len().is_multiple_of(8) {
+        if is_live || decision.asks() || self.writes.len().is_multiple_of(8) {
             let whole = decide(self.observed(&object, View::Live));
             if self.cluster.unseen.is_empty() {
                 assert_eq!((&whole.status, &whole.orders), (&decision.status, &decision.orders), "after {:?}", self.path);

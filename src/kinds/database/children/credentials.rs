@@ -52,20 +52,20 @@ impl Password {
         let mut asked = [0; digest::SHA256_OUTPUT_LEN];
         let salted = [salt, self.0.as_bytes()].concat();
         asked.copy_from_slice(digest::digest(&digest::SHA256, &salted).as_ref());
-        let computed = || COMPUTED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(verifier) = computed().get(&asked) {
+        let known = || COMPUTED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(verifier) = known().get(&asked) {
             return verifier.clone();
         }
-        let verifier = self.computed(salt);
-        let mut computed = computed();
-        if computed.len() >= COMPUTED_AT_MOST {
-            computed.clear();
+        let verifier = self.derived(salt);
+        let mut known = known();
+        if known.len() >= COMPUTED_AT_MOST {
+            known.clear();
         }
-        computed.insert(asked, verifier.clone());
+        known.insert(asked, verifier.clone());
         verifier
     }
 
-    fn computed(&self, salt: &[u8; SALT]) -> String {
+    fn derived(&self, salt: &[u8; SALT]) -> String {
         let mut salted = [0; digest::SHA256_OUTPUT_LEN];
         pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, ITERATIONS, salt, self.0.as_bytes(), &mut salted);
         let key = |of: &[u8], text: &[u8]| hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, of), text);

@@ -2,24 +2,19 @@
 //! removed, and only then the volumes, each in the very version that was seen.
 
 use super::tombstone;
-use crate::kinds::annotations::{PROTECTED, is_set};
-use crate::kinds::apply::{apply, creation, removal, removal_with};
+use crate::kinds::apply::{creation, removal, removal_with};
 use crate::kinds::children::Slot;
 use crate::kinds::database::children::names::Work;
-use crate::kinds::database::children::network;
 use crate::kinds::database::object::dumps::Taken;
 use crate::kinds::database::object::more::LastWord;
 use crate::kinds::database::object::parts::DeletionPolicy;
-use crate::kinds::database::plan::Plan;
 use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::standing::was_made;
 use crate::kinds::database::scene::{said, work};
 use crate::kinds::order::{Cascade, Child, Order};
 use crate::kinds::reading::Reading;
-use crate::kinds::rendered::Rendered;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Service};
+use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::ResourceExt;
-use serde_json::json;
 use std::sync::Arc;
 
 /// After so many last dumps that the servers outlived a person is asked what keeps them.
@@ -72,28 +67,6 @@ pub fn has_no_source(scene: &Scene<'_>, work: Work) -> bool {
     work == Work::Snapshot && !serves(scene)
 }
 
-/// Nobody is led to the primary, to write what a last dump has not seen: who reads is led to replicas alone.
-pub fn leads_nobody(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
-    let (object, children) = (&scene.look.seen.object, &scene.look.children);
-    let services = [
-        (&children.primary, network::primary(object, target, None)),
-        (&children.read_only, network::read_only(object, target, None, true)),
-    ];
-    let leads = |slot: &Slot<Service>, led: &Rendered| {
-        slot.ours()
-            .filter(|live| stays(*live))
-            .and_then(|live| live.spec.as_ref())
-            .is_some_and(|spec| json!(spec.selector) != led.object["spec"]["selector"])
-    };
-    let led = services.into_iter().filter(|(slot, led)| leads(slot, led));
-    led.filter_map(|(slot, led)| apply(slot, led, scene.look.yielded())).collect()
-}
-
-/// Is somebody led to where that would happen?
-pub fn is_anybody_led(scene: &Scene<'_>) -> bool {
-    scene.look.target.as_ref().is_some_and(|target| !leads_nobody(scene, target).is_empty())
-}
-
 /// The policy as it is written now; where the spec cannot be read, as it was ordered, and at last the one that keeps most.
 pub fn policy(scene: &Scene<'_>) -> DeletionPolicy {
     let look = scene.look;
@@ -105,11 +78,6 @@ pub fn policy(scene: &Scene<'_>) -> DeletionPolicy {
 fn holds_data(scene: &Scene<'_>) -> bool {
     let told = scene.members.told().is_some_and(|told| told.systemid.is_some());
     told || was_made(scene.look) || scene.more.begun
-}
-
-/// Is the object protected?
-pub fn is_protected(scene: &Scene<'_>) -> bool {
-    is_set(&scene.look.seen.object, PROTECTED)
 }
 
 /// Is the object's namespace being deleted?

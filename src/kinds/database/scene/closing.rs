@@ -12,18 +12,13 @@ use k8s_openapi::api::core::v1::Pod;
 /// Is it so?
 type Holds = fn(&Scene<'_>) -> bool;
 
-/// Questions that close for more than what any kind's do: what waits for ready pods alone goes on once they are, a Job that
-/// outlasted its time may end well, and what was lost may be back.
-const GOES_ON: [(Reason, Holds); 8] = [
+/// Questions that close for more than what any kind's do: what waits for ready pods alone goes on once they are, and a Job that
+/// outlasted its time may end well.
+const GOES_ON: [(Reason, Holds); 4] = [
     (Reason::ProvisioningStuck, |scene| all_ready(scene) && (was_never_initialized(scene) || was_never_restored(scene))),
     (Reason::RolloutStuck, |scene| all_ready(scene) && came_back(scene) && scene.unread().is_some()),
     (Reason::RestoreFailed, |scene| ended_well(scene, Phase::Restoring)),
     (Reason::SnapshotFailed, |scene| ended_well(scene, Phase::SnapshottingBeforeDelete)),
-    (Reason::CredentialsLost, |scene| standing::credentials_lost(scene).is_empty()),
-    (Reason::PrimaryVolumeLost, |scene| !scene.primary_volume_is_lost()),
-    (Reason::NodeLost, |scene| !scene.primary_is_on_a_lost_node()),
-    // A server that begins anew has said nothing yet.
-    (Reason::ReplicaDiverged, |scene| scene.diverged().is_none() && all_ready(scene)),
 ];
 
 /// What was lost, or came apart, for as long as that is so.
@@ -39,9 +34,15 @@ pub fn stands(scene: &Scene<'_>, reason: Reason) -> bool {
     STANDS.iter().any(|(of, holds)| *of == reason && holds(scene))
 }
 
+/// Is it so no longer? A server that begins anew has not said yet whether it has diverged.
+fn is_back(scene: &Scene<'_>, reason: Reason) -> bool {
+    let is_loss = STANDS.iter().any(|(of, _)| *of == reason);
+    is_loss && !stands(scene, reason) && (reason != Reason::ReplicaDiverged || all_ready(scene))
+}
+
 /// Is what the open question is about no longer so?
 pub fn is_obstacle_gone(scene: &Scene<'_>) -> bool {
-    let goes_on = |reason| GOES_ON.iter().any(|(of, holds)| *of == reason && holds(scene));
+    let goes_on = |reason| GOES_ON.iter().any(|(of, holds)| *of == reason && holds(scene)) || is_back(scene, reason);
     scene.question.is_some_and(|question| scene.look.obstacle_gone(question.reason) || goes_on(question.reason))
 }
 

@@ -5,16 +5,17 @@ use super::Scene;
 use super::members::Members;
 use super::standing;
 use crate::kinds::apply::apply;
+use crate::kinds::children::Slot;
 use crate::kinds::database::children::names;
 use crate::kinds::database::children::network::{self, ROLE};
 use crate::kinds::database::lifecycle::words::Phase;
-use crate::kinds::database::orders::ending;
 use crate::kinds::database::plan::Plan;
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
 use crate::kinds::reason::Reason;
+use crate::kinds::rendered::Rendered;
 use json_patch::{AddOperation, PatchOperation};
 use jsonptr::PointerBuf;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, Service};
 use kube::{Resource, ResourceExt};
 use serde_json::json;
 
@@ -26,12 +27,32 @@ pub fn is_misleading(scene: &Scene<'_>) -> bool {
 /// What it takes to lead them where they are served. While a question about a last dump is open they are led nowhere, unless the
 /// object is to stay.
 pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
-    if standing::is_going(scene) && !ending::is_protected(scene) {
+    if standing::is_going(scene) && !standing::is_protected(scene) {
         let is_asked = scene.question.is_some_and(|question| question.reason == Reason::SnapshotFailed);
-        return if is_asked { ending::leads_nobody(scene, target) } else { Vec::new() };
+        return if is_asked { leads_nobody(scene, target) } else { Vec::new() };
     }
     let labels = scene.members.pods().filter_map(|(ordinal, pod)| role(scene, ordinal, pod));
     labels.chain(service(scene, target).1).chain(writers(scene, target)).collect()
+}
+
+/// Nobody is led to the primary, to write what a last dump has not seen: who reads is led to replicas alone.
+pub fn leads_nobody(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    let (object, children) = (&scene.look.seen.object, &scene.look.children);
+    let services = [
+        (&children.primary, network::primary(object, target, None)),
+        (&children.read_only, network::read_only(object, target, None, true)),
+    ];
+    let leads = |slot: &Slot<Service>, led: &Rendered| {
+        let stays = slot.ours().filter(|live| live.metadata.deletion_timestamp.is_none());
+        stays.and_then(|live| live.spec.as_ref()).is_some_and(|spec| json!(spec.selector) != led.object["spec"]["selector"])
+    };
+    let led = services.into_iter().filter(|(slot, led)| leads(slot, led));
+    led.filter_map(|(slot, led)| apply(slot, led, scene.look.yielded())).collect()
+}
+
+/// Is somebody led to where that would happen?
+pub fn is_anybody_led(scene: &Scene<'_>) -> bool {
+    scene.look.target.as_ref().is_some_and(|target| !leads_nobody(scene, target).is_empty())
 }
 
 /// Who writes is led after a primary that has moved, where a question keeps that from being done with all else.

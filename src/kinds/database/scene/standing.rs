@@ -3,6 +3,7 @@
 use super::Scene;
 use super::members::Members;
 use super::siblings::remembered;
+use crate::kinds::annotations::{PROTECTED, is_set};
 use crate::kinds::children::Slot;
 use crate::kinds::database::Database;
 use crate::kinds::database::children::names::Work;
@@ -32,6 +33,11 @@ pub fn was_made(look: &Look<'_, Database>) -> bool {
 /// Is the object being removed?
 pub fn is_going(scene: &Scene<'_>) -> bool {
     scene.look.seen.object.meta().deletion_timestamp.is_some()
+}
+
+/// Is the object protected?
+pub fn is_protected(scene: &Scene<'_>) -> bool {
+    is_set(&scene.look.seen.object, PROTECTED)
 }
 
 /// Has the last dump no place to be written to: is the claim of dumps somebody else's?

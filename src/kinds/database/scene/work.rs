@@ -1,5 +1,6 @@
 //! The Job of a phase: what it is to do, and how far it is.
 
+use super::Scene;
 use super::ground::{granted, waits_for_a_user};
 use super::said::{self, End};
 use super::siblings::{self, OneJob};
@@ -8,7 +9,6 @@ use crate::kinds::database::children::jobs::{self, Attempt};
 use crate::kinds::database::children::names::Work;
 use crate::kinds::database::children::topology::Topology;
 use crate::kinds::database::lifecycle::words::Phase;
-use crate::kinds::database::object::v1;
 use crate::kinds::database::plan::Plan;
 use crate::kinds::database::reports::results;
 use crate::kinds::look::Look;
@@ -74,10 +74,7 @@ pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> 
     let seconds = if work.is_long() { patience(look, phase).max(2 * jobs::DUMP_SECONDS) } else { patience(look, phase) };
     let claim = dumps_claim(look).filter(|_| work == Work::Snapshot).and_then(ResourceExt::uid);
     let attempt = Attempt { question: siblings::attempt(&look.seen.object), seconds, binds: awaits_a_user(look), claim };
-    // Where nobody says any more who the primary is, it is who was it.
-    let known = || siblings::remembered(&look.seen.object).system.as_ref().map(|system| system.primary);
-    let primary = told(look).and_then(|told| told.primary).or_else(known);
-    let mut rendered = rendered(&look.seen.object, &placed, work, primary, &attempt)?;
+    let mut rendered = rendered(look, &placed, work, &attempt)?;
     // One of an earlier attempt goes on under its name.
     rendered.child.name.clone_from(&look.children.job(work)?.name);
     rendered.object["metadata"]["name"] = json!(rendered.child.name);
@@ -110,16 +107,11 @@ fn is_old(job: &Job, look: &Look<'_, Database>) -> bool {
 /// The Job that waits until every server has read the settings of a mark.
 pub fn reading<'a>(look: &'a Look<'_, Database>, mark: i64) -> Option<Task<'a>> {
     let (object, plan) = (&look.seen.object, look.target.as_ref()?);
-    let told = told(look)?;
+    let told = look.children.topology.ours().and_then(|map| Topology::of(map).ok())?;
     let attempt = Attempt { question: siblings::attempt(object), seconds: patience(look, Phase::Restarting), ..Attempt::default() };
     let rendered = jobs::generation(object, plan, &told.peers, mark, &attempt);
     let progress = progress(look, Work::Generation, &rendered);
     Some(Task { work: Work::Generation, rendered, progress })
-}
-
-/// What the servers are told.
-fn told(look: &Look<'_, Database>) -> Option<Topology> {
-    look.children.topology.ours().and_then(|map| Topology::of(map).ok())
 }
 
 /// How long a Job may take, in seconds: longer than its state, since Kubernetes removes the pod of one that took too long, and
@@ -147,12 +139,13 @@ fn awaits_a_user(look: &Look<'_, Database>) -> bool {
     claim.is_some_and(|claim| waits_for_a_user(claim, &look.children) == Some(true))
 }
 
-fn rendered(object: &v1::Database, plan: &Plan, work: Work, primary: Option<u32>, attempt: &Attempt) -> Option<Rendered> {
+fn rendered(look: &Look<'_, Database>, plan: &Plan, work: Work, attempt: &Attempt) -> Option<Rendered> {
+    let object = &look.seen.object;
     Some(match work {
         Work::Probe => jobs::probe(object, plan, attempt),
         Work::Init => jobs::init(object, plan, attempt),
         Work::Restore => jobs::restore(object, plan, plan.restore_from.as_ref()?, attempt),
-        Work::Snapshot => jobs::snapshot(object, plan, primary, attempt),
+        Work::Snapshot => jobs::snapshot(object, plan, Scene::of(look).lead(), attempt),
         Work::Generation => return None,
     })
 }
