@@ -1,11 +1,11 @@
 //! pointsman: a Kubernetes operator that is an explicit finite-state machine.
 //!
 //! ```text
-//! main ──> controller ──┬──> kinds ──> machine
-//!      ├─> admission ───┤
-//!      ├─> migrate ─────┤
-//!      └─> uninstall ───┴─> packages ──> kinds
-//! bin/generate ───────────> packages
+//! main ─┬─> program ─┬─> controller ─┬─> kinds ──> machine
+//!       │            └─> admission ──┤
+//!       ├─> migrate ─────────────────┤
+//!       └─> uninstall ───────────────┴─> packages ──> kinds
+//! bin/generate ────────────────────────> packages
 //! ```
 //!
 //! `machine` knows how any lifecycle steps; `kinds` knows what one resource means; both are pure:
@@ -19,5 +19,6 @@ pub mod kinds;
 pub mod machine;
 pub mod migrate;
 pub mod packages;
+pub mod program;
 pub mod telemetry;
 pub mod uninstall;

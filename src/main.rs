@@ -1,10 +1,9 @@
 //! The program: reads its settings, then runs until it is told to stop. Or it takes an installation out of a cluster, or
 //! migrates what is stored.
 
-mod program;
-
+use futures::FutureExt;
 use pointsman::config::Verb;
-use pointsman::{migrate, telemetry, uninstall};
+use pointsman::{migrate, program, telemetry, uninstall};
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -18,7 +17,7 @@ async fn main() -> ExitCode {
         Verb::MigrateStorage(wish) => return migrate::at_the_prompt(&wish).await,
     };
     telemetry::log(&config.log_level, config.log_format);
-    match program::run(&config, told_to_stop()).await {
+    match program::run(&config, told_to_stop().boxed()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
             tracing::error!(%fault, "pointsman ends");

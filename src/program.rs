@@ -1,19 +1,19 @@
 //! What the program is made of, and in which order its parts end.
 
+use crate::admission::risk::{MayAnswer, Question};
+use crate::admission::{Find, Missing, Survey, Webhooks, plain, tls};
+use crate::config::Config;
+use crate::controller::Controller;
+use crate::controller::access::Access;
+use crate::controller::alone::alone;
+use crate::controller::certificates::Certificates;
+use crate::controller::clients::{Clients, Fault, clients};
+use crate::controller::lease::{Candidate, Leadership, Term, lead_alone};
+use crate::kinds::{Served, Visitor, visit};
+use crate::telemetry::scrape;
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use k8s_openapi::api::authorization::v1::ResourceAttributes;
-use pointsman::admission::risk::{MayAnswer, Question};
-use pointsman::admission::{Find, Missing, Survey, Webhooks, plain, tls};
-use pointsman::config::Config;
-use pointsman::controller::Controller;
-use pointsman::controller::access::Access;
-use pointsman::controller::alone::alone;
-use pointsman::controller::certificates::Certificates;
-use pointsman::controller::clients::{Clients, Fault, clients};
-use pointsman::controller::lease::{Candidate, Leadership, Term, lead_alone};
-use pointsman::kinds::{Served, Visitor, visit};
-use pointsman::telemetry::scrape;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -46,27 +46,28 @@ enum Stage {
     Closing,
 }
 
-/// Runs until `stop`, or until a part ends by itself.
+/// Runs until `stop`, or until a part ends by itself. It is boxed, so that it is compiled once, with this crate.
 ///
 /// # Errors
 /// What kept it from starting, or what ended by itself.
-pub async fn run(config: &Config, stop: impl Future<Output = ()>) -> Result<(), Fault> {
-    let term = watch::Sender::new(Term::Outside);
-    let leadership = Leadership::of(&term);
-    let clients = clients(config, leadership.clone()).await?;
-    let mut parts = Parts::new(config, clients, leadership);
-    visit(&mut parts);
-    parts.serve()?;
-    // It listens already: who has to wait long for the API server would else be taken for dead.
-    tokio::pin!(stop);
-    tokio::select! {
-        alone = alone(&parts.clients.looks, &parts.clients.access, &config.namespace) => alone?,
-        () = &mut stop => return Ok(()),
+pub fn run<'a>(config: &'a Config, mut stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<(), Fault>> {
+    async move {
+        let term = watch::Sender::new(Term::Outside);
+        let leadership = Leadership::of(&term);
+        let mut parts = Parts::new(config, clients(config, leadership.clone()).await?, leadership);
+        visit(&mut parts);
+        parts.serve()?;
+        // It listens already: who has to wait long for the API server would else be taken for dead.
+        tokio::select! {
+            alone = alone(&parts.clients.looks, &parts.clients.access, &config.namespace) => alone?,
+            () = &mut stop => return Ok(()),
+        }
+        parts.stage.send_replace(Stage::Running);
+        parts.compete(term);
+        tracing::info!(version = env!("CARGO_PKG_VERSION"), namespace = config.namespace, "pointsman runs");
+        parts.until(stop).await
     }
-    parts.stage.send_replace(Stage::Running);
-    parts.compete(term);
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), namespace = config.namespace, "pointsman runs");
-    parts.until(stop).await
+    .boxed()
 }
 
 /// Who may answer a question at the risk of data: who may `answer` the object's resource.
@@ -173,8 +174,7 @@ impl<'a> Parts<'a> {
         let parting = move || *stage.borrow() > Stage::Running;
         let router = tls::parting(self.webhooks.router(missing), parting);
         let serving = certificates.serving();
-        let closing = [(); 3].map(|()| self.reached(Stage::Closing));
-        let [webhooks_close, metrics_close, certificates_close] = closing;
+        let [webhooks_close, metrics_close, certificates_close] = [(); 3].map(|()| self.reached(Stage::Closing));
         self.servers.spawn(async { Ok(tls::serve(listener, router, serving, webhooks_close).await?) });
         let scraped = scrape::router(std::mem::take(&mut self.censuses));
         self.servers.spawn(async { Ok(plain::serve(metrics, scraped, metrics_close).await?) });
@@ -306,7 +306,7 @@ mod tests {
             }
         };
         tokio::select! {
-            ended = run(&config, pending()) => panic!("it ended: {:?}", ended.err()),
+            ended = run(&config, pending().boxed()) => panic!("it ended: {:?}", ended.err()),
             heard = timeout(Duration::from_secs(20), listens) => heard.expect("nothing listens"),
         }
         std::fs::remove_file(kubeconfig).expect("it is there");

@@ -19,6 +19,8 @@ pub mod words;
 use crate::config::{MigrateStorage, reach};
 use crate::kinds::{Served, of_each};
 pub use decide::{Found, Late, Next, Passed, Version, next};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::{Client, ResourceExt};
 pub use owners::restated;
@@ -59,20 +61,23 @@ pub struct Name {
     pub name: String,
 }
 
-/// What is asked at the prompt is answered at the prompt, and not in the log.
-pub async fn at_the_prompt(wish: &MigrateStorage) -> ExitCode {
-    let client = reach(wish.kubeconfig.as_deref()).await.and_then(|config| Ok(Client::try_from(config)?));
-    let said = match client {
-        Ok(client) => migrate(&client, wish.rewrite_only).await,
-        Err(fault) => Err(format!("Nothing was migrated: cannot reach the cluster: {fault}\n")),
-    };
-    match said {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprint!("{why}");
-            ExitCode::FAILURE
+/// What is asked at the prompt is answered at the prompt, and not in the log. It is boxed, as `program::run` is.
+pub fn at_the_prompt(wish: &MigrateStorage) -> BoxFuture<'_, ExitCode> {
+    async move {
+        let client = reach(wish.kubeconfig.as_deref()).await.and_then(|config| Ok(Client::try_from(config)?));
+        let said = match client {
+            Ok(client) => migrate(&client, wish.rewrite_only).await,
+            Err(fault) => Err(format!("Nothing was migrated: cannot reach the cluster: {fault}\n")),
+        };
+        match said {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                eprint!("{why}");
+                ExitCode::FAILURE
+            }
         }
     }
+    .boxed()
 }
 
 /// Migrates every kind: what keeps one from it keeps no other.

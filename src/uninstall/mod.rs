@@ -12,6 +12,8 @@ mod words;
 
 use crate::config::{Uninstall, reach};
 pub use decide::{Consent, Verdict, decide};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use kube::Client;
 use kube::core::ApiResource;
 use std::error::Error;
@@ -86,23 +88,26 @@ pub struct Object {
     pub protected: bool,
 }
 
-/// What is asked at the prompt is answered at the prompt, and not in the log.
-pub async fn at_the_prompt(wish: &Uninstall) -> ExitCode {
-    let consent = Consent { yes: wish.yes, objects: wish.objects };
-    let said = match client(wish.kubeconfig.as_deref()).await {
-        Ok(client) => uninstall(&client, consent).await,
-        Err(fault) => Err(format!("Nothing was removed: cannot reach the cluster: {fault}\n")),
-    };
-    match said {
-        Ok(said) => {
-            print!("{said}");
-            ExitCode::SUCCESS
-        }
-        Err(why) => {
-            eprint!("{why}");
-            ExitCode::FAILURE
+/// What is asked at the prompt is answered at the prompt, and not in the log. It is boxed, as `program::run` is.
+pub fn at_the_prompt(wish: &Uninstall) -> BoxFuture<'_, ExitCode> {
+    async move {
+        let consent = Consent { yes: wish.yes, objects: wish.objects };
+        let said = match client(wish.kubeconfig.as_deref()).await {
+            Ok(client) => uninstall(&client, consent).await,
+            Err(fault) => Err(format!("Nothing was removed: cannot reach the cluster: {fault}\n")),
+        };
+        match said {
+            Ok(said) => {
+                print!("{said}");
+                ExitCode::SUCCESS
+            }
+            Err(why) => {
+                eprint!("{why}");
+                ExitCode::FAILURE
+            }
         }
     }
+    .boxed()
 }
 
 async fn client(kubeconfig: Option<&Path>) -> Result<Client, Box<dyn Error + Send + Sync>> {

@@ -85,19 +85,24 @@ recorded_daemons() {
     return 0
 }
 
-# Seconds of CPU that the daemons took so far, and the pods where there are real ones; who ended before is not counted.
+# Seconds of CPU that each daemon took so far, and the pods where there are real ones; who ended before is not counted.
 print_cpu() {
-    local name pid fields ticks=0 pods=0
+    local name pid fields hz seconds all=0
+    hz=$(getconf CLK_TCK)
     for name in $(recorded_daemons); do
         is_running "$name" || continue
         read -r pid _ <"$PIDS/$name"
         fields=$(<"/proc/$pid/stat")
         read -ra fields <<<"${fields##*) }"
-        ticks=$((ticks + fields[11] + fields[12] + fields[13] + fields[14]))
+        seconds=$(((fields[11] + fields[12] + fields[13] + fields[14]) / hz))
+        printf '%s: %d s\n' "$name" "$seconds"
+        all=$((all + seconds))
     done
     if [[ $(<"$RUN/tier") == node ]]; then
-        pods=$(awk '{ print int($1 / 1e9) }' "$CGROUPS/cpuacct/kubepods/cpuacct.usage" 2>/dev/null ||
+        seconds=$(awk '{ print int($1 / 1e9) }' "$CGROUPS/cpuacct/kubepods/cpuacct.usage" 2>/dev/null ||
             awk '$1 == "usage_usec" { print int($2 / 1e6) }' "$CGROUPS/kubepods/cpu.stat" 2>/dev/null || echo 0)
+        printf 'pods: %d s\n' "$seconds"
+        all=$((all + seconds))
     fi
-    printf 'CPU of daemons and pods: %d s\n' $((ticks / $(getconf CLK_TCK) + pods))
+    printf 'CPU of daemons and pods: %d s\n' "$all"
 }
