@@ -2,8 +2,10 @@
 //! read or recorded any more, and nothing is won by holding on.
 
 use super::calls::{Unanswered, fetch};
+use super::complaint::Complaint;
 use super::pace::OUTDATED;
 use super::perform::{Owner, perform};
+use super::reconcile::Cause;
 use super::site::Site;
 use crate::kinds::Served;
 use crate::kinds::finalizer;
@@ -16,17 +18,17 @@ use std::time::Duration;
 /// Lets such an object go. Returns when to look again.
 ///
 /// # Errors
-/// `fault`, which is what a reading met, where the object is none of those; and why it was not let go.
-pub async fn let_go<K: Served>(site: &Site<K>, object: &K::Object, fault: Unanswered) -> Result<Duration, Unanswered> {
-    let release = finalizer::release::<K>(object).filter(|_| object.meta().deletion_timestamp.is_some() && fault.missing_right().is_some());
+/// `cause`, which is why a look did not end, where the object is none of those; and why it was not let go.
+pub async fn let_go<K: Served>(site: &Site<K>, object: &K::Object, cause: Cause) -> Result<Duration, Cause> {
+    let is_bereft = matches!(Complaint::of(&cause), Some(Complaint::RightMissing(_))) && object.meta().deletion_timestamp.is_some();
     let namespace = object.namespace().unwrap_or_default();
-    let Some(release) = release else { return Err(fault) };
-    if is_ending(&site.client, &namespace).await? != Some(true) {
-        return Err(fault);
+    let Some(release) = finalizer::release::<K>(object).filter(|_| is_bereft) else { return Err(cause) };
+    if is_ending(&site.client, &namespace).await.map_err(Cause::Reading)? != Some(true) {
+        return Err(cause);
     }
     let performed = perform(&site.client, &Owner::of::<K>(object, None), &[release]).await;
     if let Some(failure) = performed.failure {
-        return Err(failure);
+        return Err(Cause::Perform(failure));
     }
     if performed.whole() {
         let (kind, name, uid) = (K::Object::kind(&()), object.name_any(), object.uid().unwrap_or_default());

@@ -1,5 +1,6 @@
 //! One cache: what its watches said last, in which group each object is, and how far they have come.
 
+use super::listing::Scope;
 use kube::runtime::reflector::store::Writer;
 use kube::runtime::reflector::{ObjectRef, Store};
 use kube::runtime::watcher::Event;
@@ -7,7 +8,7 @@ use kube::{Resource, ResourceExt};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-/// An object's namespace and name.
+/// An object's namespace and name; the namespace is empty where it stands in none.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// The namespace.
@@ -20,24 +21,6 @@ impl Key {
     /// Where an object stands.
     pub fn of(object: &impl Resource) -> Self {
         Key { namespace: object.namespace().unwrap_or_default(), name: object.name_any() }
-    }
-}
-
-/// What one watch covers.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
-    /// Every namespace.
-    Cluster,
-    /// One namespace.
-    Namespace(String),
-}
-
-impl Scope {
-    pub(super) fn covers(&self, namespace: &str) -> bool {
-        match self {
-            Scope::Cluster => true,
-            Scope::Namespace(own) => own == namespace,
-        }
     }
 }
 
@@ -98,7 +81,13 @@ impl<T: Resource<DynamicType = ()> + Clone + 'static> Cache<T> {
 
     /// The object that stands at `key`.
     pub fn get(&self, key: &Key) -> Option<Arc<T>> {
-        self.store.get(&ObjectRef::new(&key.name).within(&key.namespace))
+        let named = ObjectRef::new(&key.name);
+        self.store.get(&if key.namespace.is_empty() { named } else { named.within(&key.namespace) })
+    }
+
+    /// Every object.
+    pub fn all(&self) -> Vec<Arc<T>> {
+        self.store.state()
     }
 
     /// The objects of one group in one namespace.
@@ -169,7 +158,8 @@ impl<T: Resource<DynamicType = ()> + Clone + 'static> Cache<T> {
         let mut first = false;
         self.advance(scope, |progress| {
             first = !std::mem::replace(&mut progress.synced, true);
-            progress.newest = progress.newest.max(progress.listed_newest);
+            // An API server that was restored to an older moment counts on from there.
+            progress.newest = progress.listed_newest;
         });
         first
     }

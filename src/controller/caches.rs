@@ -1,8 +1,9 @@
 //! Every cache that a look reads, and the watches that feed them.
 
-use super::cache::{Cache, Change, Key, Scope};
+use super::cache::{Cache, Change, Key};
 use super::family::{Family, Kin, alive, is_of_kind};
-use super::listing::Listing;
+use super::listing::{Listing, Scope};
+use super::outside::{self, Outside};
 use super::queue::Queue;
 use super::watch;
 use crate::kinds::Served;
@@ -29,6 +30,8 @@ pub(super) const INSTANCE: &str = "app.kubernetes.io/instance";
 pub struct Caches<K: Served> {
     /// The objects themselves.
     pub objects: Arc<Cache<K::Object>>,
+    /// What stands in no namespace.
+    pub outside: Outside,
     families: BTreeMap<ChildKind, Arc<dyn Kin>>,
     pods: Arc<Cache<Pod>>,
     listing: Listing,
@@ -54,12 +57,13 @@ impl<K: Served> Caches<K> {
         let mut kinds = Count(0);
         K::child_types(&mut kinds);
         // Objects and pods; of each type of children ours, and those of others.
-        let listing = Listing::of(&scopes, 2 + 2 * kinds.0);
+        let listing = Listing::of(&scopes, 2 + 2 * kinds.0, outside::read_by::<K>().len());
         let mut plan = Plan::<K> { client, scopes, objects, queue: queue.clone(), listing, families: BTreeMap::new(), watches: Vec::new() };
         plan.watch_objects(gone);
         let pods = plan.watch_pods();
         K::child_types(&mut plan);
-        (Caches { objects: plan.objects, families: plan.families, pods, listing: plan.listing }, plan.watches)
+        let outside = Outside::watched::<K>(&plan.client, &plan.objects, queue, &plan.listing, &mut plan.watches);
+        (Caches { objects: plan.objects, outside, families: plan.families, pods, listing: plan.listing }, plan.watches)
     }
 
     /// Returns when every watch has listed everything once, but where nobody may list.

@@ -45,7 +45,7 @@ pub async fn clients(config: &Config, leadership: Leadership) -> Result<Clients,
     let looks = ClientBuilder::try_from(reach.clone())?
         .with_layer(&MapResponseLayer::new(clock::heard))
         .with_layer(&counted)
-        .with_layer(&FenceLayer(leadership))
+        .with_layer(&FenceLayer { leadership, between: config.lease_duration.saturating_sub(config.lease_renew_deadline) })
         .with_layer(&BufferLayer::new(1024))
         .with_layer(&RetryLayer::new(retry.clone()))
         .with_layer(&RateLimitLayer::new(u64::from(config.api_burst), window));

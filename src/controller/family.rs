@@ -1,6 +1,7 @@
 //! Children of one type: ours, and strangers of the same type.
 
-use super::cache::{Cache, Key, Scope, version};
+use super::cache::{Cache, Key, version};
+use super::listing::Scope;
 use crate::kinds::Served;
 use crate::kinds::children::labelled_owner;
 use crate::kinds::order::Child;

@@ -19,6 +19,7 @@ use election::{Answer, Election, Ending, Lost, Step, Times};
 use futures::stream::{BoxStream, StreamExt};
 use jiff::Timestamp;
 use kube::Client;
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -59,6 +60,15 @@ impl Leadership {
     /// May it act at this moment?
     pub fn leads(&self) -> bool {
         self.0.borrow().holds(Instant::now())
+    }
+
+    /// How much of the term is left; nothing where it has no end.
+    pub fn left(&self) -> Option<Duration> {
+        match *self.0.borrow() {
+            Term::Outside => Some(Duration::ZERO),
+            Term::Until(end) => Some(end.saturating_duration_since(Instant::now())),
+            Term::Unlimited => None,
+        }
     }
 
     /// Returns once it may act.

@@ -1,11 +1,36 @@
 //! What has been listed, scope by scope. No look is taken before all is listed that it may read; a namespace in which nothing
 //! can be listed keeps no other one waiting.
 
-use super::cache::Scope;
 use kube::runtime::watcher;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::watch::Sender;
+
+/// What one watch covers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// What stands in no namespace.
+    Outside,
+    /// Every namespace.
+    Cluster,
+    /// One namespace.
+    Namespace(String),
+}
+
+impl Scope {
+    pub(super) fn covers(&self, namespace: &str) -> bool {
+        match self {
+            Scope::Outside => namespace.is_empty(),
+            Scope::Cluster => true,
+            Scope::Namespace(own) => own == namespace,
+        }
+    }
+
+    /// Is what it covers read by looks at objects in this namespace?
+    fn is_read_in(&self, namespace: &str) -> bool {
+        *self == Scope::Outside || self.covers(namespace)
+    }
+}
 
 /// How far the watches of every scope are.
 #[derive(Clone, Debug)]
@@ -20,10 +45,11 @@ struct Left {
 }
 
 impl Listing {
-    /// Nothing is listed yet, of so many watches in each scope.
-    pub fn of(scopes: &[Scope], watches: usize) -> Self {
-        let left = scopes.iter().map(|scope| (scope.clone(), Left { watches, refusal: None }));
-        Listing(Arc::new(Sender::new(left.collect())))
+    /// Nothing is listed yet, of so many watches in each of these scopes, and so many outside of namespaces.
+    pub fn of(scopes: &[Scope], watches: usize, outside: usize) -> Self {
+        let within = scopes.iter().map(|scope| (scope.clone(), watches));
+        let left = |(scope, watches)| (scope, Left { watches, refusal: None });
+        Listing(Arc::new(Sender::new(within.chain([(Scope::Outside, outside)]).map(left).collect())))
     }
 
     /// A watch has listed all that it covers, for the first time.
@@ -55,14 +81,16 @@ impl Listing {
         let _ = self.0.subscribe().wait_for(|all| all.values().all(|left| left.watches == 0 || left.refusal.is_some())).await;
     }
 
-    /// Is everything listed that stands in this namespace?
+    /// Is everything listed that is read in this namespace?
     pub fn covers(&self, namespace: &str) -> bool {
-        self.0.borrow().iter().any(|(scope, left)| scope.covers(namespace) && left.watches == 0)
+        let all = self.0.borrow();
+        let is_watched = all.keys().any(|scope| scope.covers(namespace));
+        is_watched && all.iter().all(|(scope, left)| !scope.is_read_in(namespace) || left.watches == 0)
     }
 
-    /// Why nothing can be listed in this namespace, in the API server's words.
+    /// Why something that is read in this namespace cannot be listed, in the API server's words.
     pub fn refusal(&self, namespace: &str) -> Option<String> {
-        self.0.borrow().iter().find(|(scope, _)| scope.covers(namespace)).and_then(|(_, left)| left.refusal.clone())
+        self.0.borrow().iter().filter(|(scope, _)| scope.is_read_in(namespace)).find_map(|(_, left)| left.refusal.clone())
     }
 }
 
@@ -79,7 +107,7 @@ mod tests {
     #[test]
     fn a_namespace_that_nobody_may_list_keeps_no_other_one_waiting() {
         let [shop, bank] = ["shop", "bank"].map(|name| Scope::Namespace(name.to_owned()));
-        let listing = Listing::of(&[shop.clone(), bank.clone()], 2);
+        let listing = Listing::of(&[shop.clone(), bank.clone()], 2, 0);
         let synced = || listing.synced().now_or_never().is_some();
         listing.listed(&shop);
         listing.listed(&shop);
@@ -97,10 +125,23 @@ mod tests {
 
     #[test]
     fn rights_that_lack_everywhere_are_waited_for() {
-        let listing = Listing::of(&[Scope::Cluster], 1);
+        let listing = Listing::of(&[Scope::Cluster], 1, 0);
         listing.failed(&Scope::Cluster, &answered(403));
         assert!(listing.synced().now_or_never().is_none());
         listing.listed(&Scope::Cluster);
         assert!(listing.synced().now_or_never().is_some() && listing.covers("any"));
+    }
+
+    #[test]
+    fn what_stands_in_no_namespace_is_read_in_each() {
+        let shop = Scope::Namespace("shop".to_owned());
+        let listing = Listing::of(std::slice::from_ref(&shop), 1, 1);
+        listing.listed(&shop);
+        assert!(!listing.covers("shop") && listing.synced().now_or_never().is_none());
+        listing.failed(&Scope::Outside, &answered(403));
+        assert!(!listing.covers("shop") && listing.synced().now_or_never().is_some(), "each object is told why nothing is done");
+        assert_eq!(listing.refusal("shop").as_deref(), Some("no"));
+        listing.listed(&Scope::Outside);
+        assert!(listing.covers("shop") && !listing.covers("bank") && listing.refusal("shop").is_none());
     }
 }

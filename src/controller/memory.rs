@@ -4,6 +4,7 @@
 use super::backoff::Backoff;
 use super::caches::Caches;
 use super::complaint::{Complaint, TOLD};
+use super::read::Secrets;
 use crate::kinds::Served;
 use crate::kinds::digest::fnv;
 use crate::kinds::order::{ChildRef, Fate, Order, Refusal};
@@ -54,6 +55,10 @@ pub struct Memory {
     pub recorded: Option<Instant>,
     /// A move that may have been stored, and was not told: nobody knows until it is seen.
     pub doubted: Option<Move>,
+    /// The Secrets that were read last.
+    pub secrets: Option<Secrets>,
+    /// Has anything happened since then, or does work go on?
+    pub is_stirred: bool,
     awaited: Vec<Awaited>,
     awaiting_since: Option<Instant>,
     orphaned_since: Option<Instant>,
@@ -80,6 +85,18 @@ impl Memory {
             self.complained = Some((digest, at));
         }
         !told
+    }
+
+    /// When something has to be read again that nobody watches.
+    pub fn reads_again(&self, at: Instant) -> Option<Duration> {
+        self.secrets.as_ref().map(|secrets| secrets.last(self.is_stirred, at))
+    }
+
+    /// Forgets what was read of children that these orders write.
+    pub fn writes(&mut self, orders: &[Order]) {
+        if orders.iter().filter_map(Order::child).any(|child| child.kind.is_secret()) {
+            self.secrets = None;
+        }
     }
 
     /// Waits from now on for `written` to arrive.

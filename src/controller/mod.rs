@@ -28,6 +28,7 @@ pub mod memory;
 mod names;
 pub mod observe;
 mod outcome;
+mod outside;
 pub mod pace;
 mod patched;
 pub mod perform;
@@ -95,7 +96,7 @@ impl<K: Served> Objects<K> {
     /// What a change of the object is judged by; nothing where it is not known at once: the look at what is stored judges again.
     pub async fn ground(&self, object: &K::Object) -> Option<K::Ground> {
         self.listed().now_or_never()?;
-        let readings = tokio::time::timeout(PATIENCE, read::readings::<K>(&self.0.client, object)).await.ok()?.ok()?;
+        let readings = tokio::time::timeout(PATIENCE, read::reviewed(&self.0, object)).await.ok()?.ok()?;
         let relatives = Relatives::of(&self.0.caches, object, &readings, None);
         Some(K::ground(&K::children(&relatives, object)))
     }

@@ -3,7 +3,7 @@
 use super::calls::{Unanswered, bounded};
 use super::clock;
 use super::live::Live;
-use super::read::readings;
+use super::read;
 use super::relatives::Relatives;
 use super::site::Site;
 use super::watch;
@@ -76,7 +76,7 @@ pub async fn live<K: Served>(
     let object = bounded(objects.get_opt(&known.name_any())).await?;
     let read = object.map(|object| watch::read::<K>(object)).transpose().map_err(kube::Error::SerdeError)?;
     let Some(object) = read.filter(|object| object.uid() == known.uid()) else { return Ok(None) };
-    let readings = readings::<K>(&site.client, &object).await?;
+    let readings = read::live(site, &object).await?;
     let live = Live::of::<K>(&site.client, &object).await?;
     Ok(Some(sight(site, object.clone(), &Relatives::of(&site.caches, &object, &readings, Some(&live)), refusal, moment).seen))
 }

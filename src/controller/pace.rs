@@ -9,8 +9,6 @@ use std::time::Duration;
 /// An object at rest is looked at again after this time, in case an event was lost; a look at an
 /// object that is as it should be writes nothing.
 pub const SAFETY: Duration = Duration::from_mins(10);
-/// Where things are read that nobody watches.
-const UNWATCHED: Duration = Duration::from_mins(5);
 /// And while work goes on: such a look writes nothing.
 const WORKING: Duration = Duration::from_secs(30);
 /// A status without a move is stored at most once in this time: a roll-out changes counts many
@@ -38,7 +36,7 @@ pub fn held_back<K: Served>(memory: &Memory, observed: &K::Object, decision: &De
 pub fn due<K: Served>(decision: &Decision<K>, moment: Moment) -> Duration {
     let deadline = decision.status.deadline_time.as_ref().map(|deadline| deadline.0.duration_since(moment.now));
     let left = deadline.and_then(|left| Duration::try_from(left).ok()).filter(|left| !left.is_zero());
-    left.map_or(if K::READINGS.is_empty() { SAFETY } else { UNWATCHED }, |left| WORKING.min(left + Duration::from_secs(1)))
+    left.map_or(SAFETY, |left| WORKING.min(left + Duration::from_secs(1)))
 }
 
 /// The generation of the spec, which a back-off belongs to.

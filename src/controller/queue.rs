@@ -50,9 +50,9 @@ impl Queue {
         self.begun(key);
     }
 
-    /// The look that was asked for begins; what happens from now on asks for another.
-    pub fn begun(&self, key: &Key) {
-        self.keys().handed.remove(key);
+    /// A look begins; what happens from now on asks for another. Was this one asked for?
+    pub fn begun(&self, key: &Key) -> bool {
+        self.keys().handed.remove(key)
     }
 
     /// How many objects wait.

@@ -10,7 +10,7 @@ use super::memory::{Awaited, Memory};
 use super::observe::{self, Moment};
 use super::pace::{OUTDATED, SAFETY, UNLISTED, due, generation, held_back};
 use super::perform::{Owner, attempt, perform};
-use super::read::readings;
+use super::read;
 use super::record::{self, Recorded, record};
 use super::site::Site;
 use crate::kinds::status::Move;
@@ -68,9 +68,9 @@ pub enum Cause {
 /// When a call was not answered, a status was refused, or the look panicked.
 pub async fn reconcile<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, Failed> {
     let look = Look::begins(K::PATH);
-    site.queue.begun(&key);
+    let is_asked_for = site.queue.begun(&key);
     // A task of its own: looks run beside each other, and none ends the one that starts them all.
-    let next = tokio::spawn(remembered(site, key)).await;
+    let next = tokio::spawn(remembered(site, key, is_asked_for)).await;
     let next = next.unwrap_or(Err(Failed { cause: Cause::Panicked, again: LONGEST }));
     look.ended(match &next {
         Ok(next) if *next == Action::await_change() => Ended::Well,
@@ -82,7 +82,7 @@ pub async fn reconcile<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action
 }
 
 /// A look, with what is remembered of its object.
-async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, Failed> {
+async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key, is_asked_for: bool) -> Result<Action, Failed> {
     let Some(object) = site.caches.objects.get(&key) else { return Ok(Action::await_change()) };
     let uid = object.uid().unwrap_or_default();
     // In JSON `name` is the span's own.
@@ -97,12 +97,19 @@ async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, F
         return Ok(Action::await_change());
     }
     let mut memory = known.unwrap_or_default();
+    memory.is_stirred |= is_asked_for;
     // A memory holds whole values only, so what a panic leaves behind is sound; and its back-off slows the next tries down.
     let looked = AssertUnwindSafe(look(&site, &object, &mut memory, moment).instrument(span)).catch_unwind().await;
-    let looked = looked.unwrap_or(Err(Cause::Panicked));
+    let looked = match looked.unwrap_or(Err(Cause::Panicked)) {
+        Err(cause) => bereft::let_go(&site, &object, cause).await,
+        Ok(next) => Ok(next),
+    };
     let generation = generation(object.as_ref());
     let next = match looked {
-        Ok(next) => Ok(Action::requeue(next)),
+        Ok(next) => {
+            memory.is_stirred |= next < SAFETY;
+            Ok(Action::requeue(memory.reads_again(moment.at).map_or(next, |again| next.min(again.max(OUTDATED)))))
+        }
         Err(cause) => {
             if let Some(complaint) = Complaint::of(&cause).filter(|complaint| memory.complains(*complaint, moment.at)) {
                 events::complain::<K>(&site.client, &site.instance, &object, complaint).await;
@@ -123,10 +130,7 @@ async fn look<K: Served>(site: &Site<K>, object: &K::Object, memory: &mut Memory
     if let Some(wait) = memory.behind(&site.caches, &namespace, moment.at) {
         return Ok(wait);
     }
-    let readings = match readings::<K>(&site.client, object).await {
-        Ok(readings) => readings,
-        Err(fault) => return bereft::let_go(site, object, fault).await.map_err(Cause::Reading),
-    };
+    let readings = read::readings(site, object, memory, moment.at).await.map_err(Cause::Reading)?;
     // Read only now: what was read while something was awaited may be older than what has arrived since.
     let Some(object) = site.caches.objects.get(&Key::of(object)).filter(|now| now.uid() == object.uid()) else { return Ok(SAFETY) };
     let object = object.as_ref();
@@ -209,6 +213,7 @@ async fn act<K: Served>(
     };
     let met = memory.met(if performed.whole() { &decision.orders } else { &[] });
     memory.await_all(performed.awaited);
+    memory.writes(&decision.orders);
     memory.refusal = performed.refusal.or(met);
     if let Some(failure) = performed.failure {
         return Err(Cause::Perform(failure));

@@ -1,7 +1,7 @@
 //! Watches feed caches. What nobody reads is dropped on the way in.
 
-use super::cache::{Cache, Change, Scope};
-use super::listing::Listing;
+use super::cache::{Cache, Change};
+use super::listing::{Listing, Scope};
 use crate::kinds::annotations::PREFIX;
 use crate::kinds::order::Child;
 use crate::kinds::rendered::OWNER_UID;
@@ -27,20 +27,22 @@ const SHORTEST: Duration = Duration::from_millis(500);
 /// The longest wait between two tries.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// A namespaced type without runtime type information.
-pub trait Watched:
-    Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Send + Sync + 'static
-{
-}
-impl<T> Watched for T where
-    T: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Send + Sync + 'static
-{
+/// A type without runtime type information.
+pub trait Watched: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static {}
+impl<T> Watched for T where T: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static {}
+
+/// Events of every `T`, for ever.
+pub fn all<T: Watched>(client: &Client) -> impl Stream<Item = watcher::Result<Event<T>>> + Send + use<T> {
+    watcher(Api::<T>::all(client.clone()), watcher::Config::default())
 }
 
 /// Events of every `T` in `scope` that `labels` selects, for ever.
-pub fn events<T: Watched>(client: &Client, scope: &Scope, labels: &str) -> impl Stream<Item = watcher::Result<Event<T>>> + Send + use<T> {
+pub fn events<T>(client: &Client, scope: &Scope, labels: &str) -> impl Stream<Item = watcher::Result<Event<T>>> + Send + use<T>
+where
+    T: Watched + Resource<Scope = k8s_openapi::NamespaceResourceScope>,
+{
     let api: Api<T> = match scope {
-        Scope::Cluster => Api::all(client.clone()),
+        Scope::Outside | Scope::Cluster => Api::all(client.clone()),
         Scope::Namespace(namespace) => Api::namespaced(client.clone(), namespace),
     };
     let label_selector = (!labels.is_empty()).then(|| labels.to_owned());
@@ -84,7 +86,7 @@ pub async fn feed<T: Watched>(
 pub fn objects<K: Served>(client: &Client, scope: &Scope) -> impl Stream<Item = watcher::Result<Event<K::Object>>> + Send + use<K> {
     let resource = ApiResource::erase::<K::Object>(&());
     let api: Api<DynamicObject> = match scope {
-        Scope::Cluster => Api::all_with(client.clone(), &resource),
+        Scope::Outside | Scope::Cluster => Api::all_with(client.clone(), &resource),
         Scope::Namespace(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
     };
     let events = watcher(api, watcher::Config::default());

@@ -1,7 +1,8 @@
-//! What is read anew at every look, and never listed as a child nor watched: secrets, and what is the cluster's.
+//! What a look needs besides the object and its children: Secrets, and what is the cluster's.
 //!
-//! A kind declares it in `Served::READINGS`; from that alone the controller reads it before the children are looked at, and the
-//! rights for it are printed. A look whose reading fails is tried again: nothing is decided on an absence that was not seen.
+//! A kind declares it in `Served::READINGS`; from that alone the controller knows it before the children are looked at, and the
+//! rights for it are printed. What is the cluster's is watched. A Secret is read by its name, since who may list Secrets may
+//! read every one. A look whose reading fails is tried again: nothing is decided on an absence that was not seen.
 
 use super::Served;
 use super::order::ChildKind;
@@ -44,13 +45,13 @@ impl<T> fmt::Debug for Reading<T> {
     }
 }
 
-/// A type that can be read at every look.
+/// A type that a look can need.
 pub trait Readable: Resource<DynamicType = ()> + DeserializeOwned + Clone + Send + Sync + 'static {
     /// Which kind it is.
     const KIND: ReadKind;
 }
 
-/// Every kind of object that can be read at every look.
+/// Every kind of object that a look can need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReadKind {
     /// A namespace; the object's own is all that can be named.
@@ -87,8 +88,8 @@ impl ReadKind {
             ReadKind::StorageClass => "storageclasses",
         }
     }
-    /// Is the right to read one granted for the whole cluster only? What is granted inside of a namespace goes with it, and
-    /// that it goes is to be read then.
+    /// Does it stand in no namespace? Then it is watched, and the right to it is granted for the whole cluster: what is granted
+    /// inside of a namespace goes with it, and that it goes is to be seen then.
     pub fn is_the_clusters(self) -> bool {
         matches!(self, ReadKind::StorageClass | ReadKind::Namespace)
     }
@@ -98,7 +99,7 @@ impl ReadKind {
     }
 }
 
-/// What a kind of object reads at every look.
+/// What the looks at a kind of object need.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<O: 'static> {
     /// Which kind of thing.
@@ -134,16 +135,15 @@ impl<O> Source<O> {
     }
     /// What must be allowed for it.
     pub fn verbs(&self) -> Vec<&'static str> {
-        let read = match self.which {
-            Which::Named(_) => "get",
-            Which::All => "list",
-        };
+        // One by its name is also read where something is decided on a live read.
+        let named = matches!(self.which, Which::Named(_)).then_some("get");
+        let watched: &[&str] = if self.kind.is_the_clusters() { &["list", "watch"] } else { &[] };
         let written: &[&str] = if self.written { &["create", "patch", "delete"] } else { &[] };
-        std::iter::once(read).chain(written.iter().copied()).collect()
+        named.into_iter().chain(watched.iter().chain(written).copied()).collect()
     }
 }
 
-/// One call to make: one thing by its name, or all of a kind.
+/// One thing by its name, or all of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Wanted {
     /// Which kind of thing.
@@ -152,33 +152,42 @@ pub struct Wanted {
     pub name: Option<String>,
 }
 
-/// Every call that a look at `object` makes.
+/// All that a look at `object` needs.
 pub fn wanted<K: Served>(object: &K::Object) -> BTreeSet<Wanted> {
-    let calls = |source: &Source<K::Object>| match source.which {
+    let names = |source: &Source<K::Object>| match source.which {
         Which::Named(names) => names(object).into_iter().map(Some).collect(),
         Which::All => vec![None],
     };
-    K::READINGS.iter().flat_map(|source| calls(source).into_iter().map(|name| Wanted { kind: source.kind, name })).collect()
+    K::READINGS.iter().flat_map(|source| names(source).into_iter().map(|name| Wanted { kind: source.kind, name })).collect()
 }
 
 /// What was read of one thing, or of all of a kind; what holds secrets is never shown.
 type Found = Option<Arc<dyn Any + Send + Sync>>;
 
-/// All that was read at one look.
+/// All that was read for one look.
 #[derive(Clone, Default)]
 pub struct Readings(BTreeMap<Wanted, Found>);
 
 impl Readings {
-    /// Takes in what a call for one thing found.
-    pub fn took<T: Readable>(&mut self, name: String, found: Option<T>) {
-        let found: Found = found.map(|found| -> Arc<dyn Any + Send + Sync> { Arc::new(found) });
+    /// Takes in one thing, if it is there.
+    pub fn took<T: Readable>(&mut self, name: String, found: Option<Arc<T>>) {
+        let found: Found = found.map(|found| -> Arc<dyn Any + Send + Sync> { found });
         self.0.insert(Wanted { kind: T::KIND, name: Some(name) }, found);
     }
 
-    /// Takes in what a call for all of a kind found.
-    pub fn took_all<T: Readable>(&mut self, found: Vec<T>) {
-        let found: Vec<Arc<T>> = found.into_iter().map(Arc::new).collect();
+    /// Takes in all things of a kind.
+    pub fn took_all<T: Readable>(&mut self, found: Vec<Arc<T>>) {
         self.0.insert(Wanted { kind: T::KIND, name: None }, Some(Arc::new(found)));
+    }
+
+    /// Takes in what was read before.
+    pub fn took_again(&mut self, before: &Readings) {
+        self.0.extend(before.0.iter().map(|(wanted, found)| (wanted.clone(), found.clone())));
+    }
+
+    /// Was nothing read?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Is this all that a look at `object` needs?
@@ -241,7 +250,7 @@ mod tests {
         read.took::<Secret>("shop-app".to_owned(), None);
         assert!(matches!(read.one::<Secret>("shop-app"), Reading::Absent));
         assert!(matches!(read.one::<Secret>("shop-internal"), Reading::Unread));
-        read.took("shop-app".to_owned(), Some(secret()));
+        read.took("shop-app".to_owned(), Some(Arc::new(secret())));
         assert_eq!(read.one::<Secret>("shop-app").found(), Some(&secret()));
         assert_eq!(read.child::<Secret>("shop-app").found(), Some(&secret()));
     }
@@ -249,7 +258,8 @@ mod tests {
     #[test]
     fn who_was_not_in_a_full_list_is_absent() {
         let mut read = Readings::default();
-        read.took_all::<StorageClass>(vec![from_value(json!({ "metadata": { "name": "fast" }, "provisioner": "p" })).expect("a class")]);
+        let fast: StorageClass = from_value(json!({ "metadata": { "name": "fast" }, "provisioner": "p" })).expect("a class");
+        read.took_all(vec![Arc::new(fast)]);
         assert_eq!(read.one::<StorageClass>("fast").found().map(|class| class.provisioner.as_str()), Some("p"));
         assert!(matches!(read.one::<StorageClass>("slow"), Reading::Absent));
     }
@@ -257,7 +267,7 @@ mod tests {
     #[test]
     fn what_was_read_is_not_shown() {
         let mut read = Readings::default();
-        read.took("shop-app".to_owned(), Some(secret()));
+        read.took("shop-app".to_owned(), Some(Arc::new(secret())));
         let shown = format!("{read:?} {:?}", read.one::<Secret>("shop-app"));
         for value in ["hunter2", "aHVudGVyMg", "104, 117"] {
             assert!(!shown.contains(value), "{shown}");
@@ -267,7 +277,8 @@ mod tests {
 
     #[test]
     fn rights_follow_from_what_is_read() {
-        assert_eq!(Source::<()>::all(ReadKind::StorageClass).verbs(), ["list"]);
+        assert_eq!(Source::<()>::all(ReadKind::StorageClass).verbs(), ["list", "watch"]);
+        assert_eq!(Source::<()>::named(ReadKind::Namespace, |()| Vec::new()).verbs(), ["get", "list", "watch"]);
         let secrets = Source::<()>::named(ReadKind::Secret, |()| vec!["shop-app".to_owned()]);
         assert_eq!(secrets.verbs(), ["get"]);
         assert_eq!(secrets.written().verbs(), ["get", "create", "patch", "delete"]);

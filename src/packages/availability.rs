@@ -1,6 +1,7 @@
-//! What keeps the operator there when nodes are drained, lost or full: while it is away, no object of its kinds can change.
+//! What keeps the operator there when nodes are drained, lost or full, and the API server busy: while it is away, no object of
+//! its kinds can change.
 
-use super::manifests::{NAMESPACE, labels, selector};
+use super::manifests::{NAME, NAMESPACE, labels, selector};
 use serde_json::{Value, json};
 
 /// The operator's own class. `system-cluster-critical` would be refused where a quota keeps it for `kube-system`.
@@ -18,6 +19,38 @@ pub(super) fn priority_class() -> Value {
         "value": PRIORITY,
         "globalDefault": false,
         "description": "The pointsman operator: while it is away, objects of its kinds cannot be changed.",
+    })
+}
+
+/// How the API server shares its time where it is asked too much: renewals of the Lease come with those of Kubernetes' own
+/// controllers, and everything else of the operator's before what service accounts ask. Both levels are Kubernetes' own.
+pub(super) fn flow_schemas() -> [Value; 2] {
+    let leases = json!({
+        "verbs": ["get", "create", "update"],
+        "apiGroups": ["coordination.k8s.io"],
+        "resources": ["leases"],
+        "namespaces": [NAMESPACE],
+    });
+    let all = json!({ "verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "namespaces": ["*"], "clusterScope": true });
+    [
+        flow_schema("pointsman-lease", 150, "leader-election", "ByUser", &leases),
+        // Just before that of the ServiceAccounts in kube-system.
+        flow_schema(NAME, 850, "workload-high", "ByNamespace", &all),
+    ]
+}
+
+fn flow_schema(name: &str, precedence: u16, level: &str, flows: &str, rule: &Value) -> Value {
+    let operator = json!({ "kind": "ServiceAccount", "serviceAccount": { "name": NAME, "namespace": NAMESPACE } });
+    json!({
+        "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
+        "kind": "FlowSchema",
+        "metadata": { "name": name, "labels": labels() },
+        "spec": {
+            "matchingPrecedence": precedence,
+            "priorityLevelConfiguration": { "name": level },
+            "distinguisherMethod": { "type": flows },
+            "rules": [{ "subjects": [operator], "resourceRules": [rule] }],
+        },
     })
 }
 

@@ -11,7 +11,9 @@ const GRACE_SECONDS: u16 = 30;
 
 /// Every object, in the order in which they are applied. A further object is one more in this list: every package has it.
 pub fn objects() -> Vec<Value> {
-    let mut objects = vec![namespace(), availability::priority_class(), service_account()];
+    let mut objects = vec![namespace(), availability::priority_class()];
+    objects.extend(availability::flow_schemas());
+    objects.push(service_account());
     objects.extend(rights::rights());
     objects.extend(manifests::definitions());
     objects.extend([manifests::service(), lease(), deployment(), availability::budget(), network_policy(), manifests::webhooks()]);

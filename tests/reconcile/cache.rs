@@ -4,7 +4,8 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use kube::core::ObjectMeta;
 use kube::runtime::watcher::Event;
-use pointsman::controller::cache::{Cache, Change, Key, Scope};
+use pointsman::controller::cache::{Cache, Change, Key};
+use pointsman::controller::listing::Scope;
 use std::cell::RefCell;
 
 fn pod(namespace: &str, name: &str, group: &str, version: u64) -> Pod {
@@ -61,6 +62,9 @@ fn a_cache_knows_its_newest_version_by_namespace_and_not_before_its_list_is_whol
     assert_eq!((cache.newest("shop"), cache.newest("bank")), (9, 0));
     cache.take(&scope("shop"), Event::Delete(pod("shop", "a", "g", 12)), &tell);
     assert_eq!(cache.newest("shop"), 12);
+    // An API server that was restored to an older moment counts on from there.
+    listed(&cache, &scope("shop"), vec![pod("shop", "a", "g", 7)], &tell);
+    assert_eq!(cache.newest("shop"), 7);
 }
 
 #[test]

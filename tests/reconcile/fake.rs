@@ -27,6 +27,8 @@ pub struct Fake {
     /// returns.
     lists: Arc<Mutex<BTreeMap<String, Vec<Value>>>>,
     writes: Arc<Mutex<Vec<Write>>>,
+    /// The paths of everything that was read, and not watched.
+    reads: Arc<Mutex<Vec<String>>>,
     answers: Arc<Answers>,
     /// What the watches of `plural` have still to say.
     news: Arc<Sender<BTreeMap<String, VecDeque<Value>>>>,
@@ -49,7 +51,13 @@ impl Fake {
         for (list, item) in lists {
             held.entry((*list).to_owned()).or_default().push(item.clone());
         }
-        Fake { lists: Arc::new(Mutex::new(held)), writes: Arc::default(), answers: Arc::new(answers), news: Arc::new(Sender::default()) }
+        Fake {
+            lists: Arc::new(Mutex::new(held)),
+            writes: Arc::default(),
+            reads: Arc::default(),
+            answers: Arc::new(answers),
+            news: Arc::new(Sender::default()),
+        }
     }
 
     pub fn client(&self) -> Client {
@@ -71,6 +79,11 @@ impl Fake {
     pub fn writes(&self) -> Vec<Write> {
         let all = self.writes.lock().unwrap();
         all.iter().filter(|write| !write.is_trial()).cloned().collect()
+    }
+
+    /// How often this was read.
+    pub fn read(&self, path: &str) -> usize {
+        self.reads.lock().unwrap().iter().filter(|read| *read == path).count()
     }
 
     /// From now on a list of `plural` works.
@@ -108,6 +121,7 @@ impl Fake {
             if query.contains("watch=true") {
                 return Ok(response(200, &self.news(&listed(&path, &query)).await));
             }
+            self.reads.lock().unwrap().push(path.clone());
             return Ok(self.list(&path, &query));
         }
         let body = serde_json::from_slice(&body.collect_bytes().await.unwrap()).unwrap_or_default();

@@ -4,8 +4,8 @@ use http::{Method, Request};
 use kube::client::Body;
 use pointsman::controller::lease::fence::FenceLayer;
 use pointsman::controller::lease::{Leadership, Term};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
@@ -13,13 +13,14 @@ use tower::{Layer, ServiceExt};
 
 /// An API server that takes its time and counts what was asked and what was answered.
 #[derive(Clone, Default)]
-struct Slow(Arc<AtomicUsize>, Arc<AtomicUsize>);
+struct Slow(Arc<AtomicUsize>, Arc<AtomicUsize>, Arc<Mutex<String>>);
 
 impl Slow {
     async fn ask(&self, term: &watch::Sender<Term>, method: Method, takes: u64) -> Result<(), String> {
-        let Slow(asked, answered) = self.clone();
-        let server = tower::service_fn(move |_: Request<Body>| {
+        let Slow(asked, answered, uri) = self.clone();
+        let server = tower::service_fn(move |request: Request<Body>| {
             asked.fetch_add(1, Ordering::SeqCst);
+            *uri.lock().unwrap() = request.uri().to_string();
             let answered = answered.clone();
             async move {
                 sleep(Duration::from_secs(takes)).await;
@@ -27,8 +28,8 @@ impl Slow {
                 Ok::<_, std::convert::Infallible>(())
             }
         });
-        let request = Request::builder().method(method).uri("/api/v1/pods").body(Body::empty()).expect("a request");
-        let fence = FenceLayer(Leadership::of(term)).layer(server);
+        let request = Request::builder().method(method).uri("/api/v1/pods?force=true").body(Body::empty()).expect("a request");
+        let fence = FenceLayer { leadership: Leadership::of(term), between: Duration::from_secs(5) }.layer(server);
         fence.oneshot(request).await.map_err(|fault| fault.to_string())
     }
 
@@ -57,6 +58,23 @@ async fn writes_pass_inside_the_term() {
         let server = Slow::default();
         server.ask(&watch::Sender::new(term), Method::PATCH, 1).await.expect("passes");
         assert_eq!(server.counts(), (1, 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_api_server_has_as_long_for_a_write_as_nobody_else_may_lead() {
+    let in_seconds = |seconds| Term::Until(Instant::now() + Duration::from_secs(seconds));
+    let plain = "/api/v1/pods?force=true";
+    for (term, method, uri) in [
+        (in_seconds(10), Method::PATCH, format!("{plain}&timeout=14000ms")),
+        (in_seconds(1), Method::DELETE, format!("{plain}&timeout=5000ms")),
+        (in_seconds(10), Method::GET, plain.to_owned()),
+        (in_seconds(100), Method::PATCH, plain.to_owned()),
+        (Term::Unlimited, Method::PATCH, plain.to_owned()),
+    ] {
+        let server = Slow::default();
+        server.ask(&watch::Sender::new(term), method, 0).await.expect("passes");
+        assert_eq!(*server.2.lock().unwrap(), uri);
     }
 }
 

@@ -134,6 +134,41 @@ async fn a_failed_reading_decides_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn secrets_are_read_when_something_happens_and_seldom_else() {
+    const HOUR: Duration = Duration::from_hours(1);
+    let minutes = |minutes| tokio::time::sleep(Duration::from_mins(minutes));
+    let resting = Fake::new(&[("vaults", vault(None)), ("secrets", secret())], |_, _| None);
+    let read = || resting.read("/api/v1/namespaces/shop/secrets/safe-app");
+    let classes = || resting.read("/apis/storage.k8s.io/v1/storageclasses");
+    let events = async {
+        minutes(10).await;
+        assert_eq!((read(), classes()), (1, 1), "nothing happens");
+        // A child tells something several times within half a minute.
+        for _ in 0..4 {
+            resting.tell("configmaps", "MODIFIED", &labelled("theirs", "theirs", "v-1", &somebody()));
+            tokio::time::sleep(Duration::from_secs(6)).await;
+        }
+        assert_eq!(read(), 2);
+        minutes(1).await;
+        assert_eq!(read(), 3, "what happened after the first of them counts too");
+        // What a person says of the object is answered by what stands now.
+        let mut said = vault(None);
+        (said["metadata"]["resourceVersion"], said["metadata"]["annotations"]) = (json!("2000"), json!({ "example.com/looked": "once" }));
+        resting.tell("vaults", "MODIFIED", &said);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(read(), 4);
+    };
+    tokio::join!(run_of::<Vault>(&resting, HOUR), events);
+    assert!((6..=8).contains(&read()), "two or three times in an hour at rest: {}", read());
+    assert_eq!(classes(), 1, "they are watched");
+
+    // A Secret that is made is read again by the next look.
+    let made = Fake::new(&[("vaults", vault(None))], |_, _| None);
+    run_of::<Vault>(&made, Duration::from_secs(20)).await;
+    assert!(made.read("/api/v1/namespaces/shop/secrets/safe-app") > 1 && only(&made.calls(), SECRETS) >= 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_right_that_is_missing_is_told_on_the_object_and_told_again_while_it_is() {
     for (minutes, told) in [(9, 1), (15, 2)] {
         let fake = Fake::new(&[("vaults", vault(None)), ("storageclasses forbidden", Value::Null)], |_, _| None);

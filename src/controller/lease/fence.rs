@@ -1,14 +1,16 @@
 //! The fence at the very edge: nothing but a read leaves this process while it may not act.
 //!
 //! It stands behind every queue, rate limit and retry, so that a look which hangs over the loss of the Lease writes
-//! nothing after it; and what has not been answered when the term ends is dropped.
+//! nothing after it; and what has not been answered when the term ends is dropped. The API server may still be at it then, so
+//! it is given no longer than until another replica may lead.
 
 use super::Leadership;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use http::{Method, Request};
+use http::{Method, Request, Uri};
 use kube::client::Body;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tower::{BoxError, Layer, Service};
 
 /// A request that was not sent, or whose answer was not awaited.
@@ -42,15 +44,25 @@ fn reason(what: What) -> &'static str {
     }
 }
 
+/// What the API server gives a request that asks for no other time.
+const USUAL: Duration = Duration::from_mins(1);
+/// Of the time between two terms, what is left for clocks of other rates and for the API server to end a request.
+const MARGIN: Duration = Duration::from_secs(1);
+
 /// Puts the fence around a client.
 #[derive(Clone, Debug)]
-pub struct FenceLayer(pub Leadership);
+pub struct FenceLayer {
+    /// When it lets writes pass.
+    pub leadership: Leadership,
+    /// How long after the end of a term another replica's may begin at the earliest.
+    pub between: Duration,
+}
 
 impl<S> Layer<S> for FenceLayer {
     type Service = Fence<S>;
 
     fn layer(&self, inner: S) -> Fence<S> {
-        Fence { inner, leadership: self.0.clone() }
+        Fence { inner, fence: self.clone() }
     }
 }
 
@@ -58,7 +70,7 @@ impl<S> Layer<S> for FenceLayer {
 #[derive(Clone, Debug)]
 pub struct Fence<S> {
     inner: S,
-    leadership: Leadership,
+    fence: FenceLayer,
 }
 
 impl<S> Service<Request<Body>> for Fence<S>
@@ -81,10 +93,13 @@ where
             return self.inner.call(request).map(|answer| answer.map_err(Into::into)).boxed();
         }
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-        if !self.leadership.leads() {
+        let FenceLayer { leadership, between } = self.fence.clone();
+        if !leadership.leads() {
             return async move { Err(Fenced { method, path, what: What::NotSent }.into()) }.boxed();
         }
-        let (answer, leadership) = (self.inner.call(request), self.leadership.clone());
+        let left = leadership.left().map(|left| (left + between).saturating_sub(MARGIN));
+        let request = if let Some(left) = left.filter(|left| *left < USUAL) { within(left, request) } else { request };
+        let answer = self.inner.call(request);
         async move {
             tokio::select! {
                 biased;
@@ -94,4 +109,17 @@ where
         }
         .boxed()
     }
+}
+
+/// The same request, which the API server gives up after that time.
+fn within(time: Duration, request: Request<Body>) -> Request<Body> {
+    let (mut parts, body) = request.into_parts();
+    let (path, query) = (parts.uri.path(), parts.uri.query().map(|query| format!("{query}&")).unwrap_or_default());
+    let mut uri = parts.uri.clone().into_parts();
+    // A path and a query that were legal stay so.
+    uri.path_and_query = format!("{path}?{query}timeout={}ms", time.as_millis()).parse().ok();
+    if let Ok(uri) = Uri::from_parts(uri) {
+        parts.uri = uri;
+    }
+    Request::from_parts(parts, body)
 }

@@ -96,24 +96,47 @@ pub fn settled(space: &Space, count: usize) {
 /// How many databases rest beside the caches.
 const BASES: usize = 3;
 
-/// Nothing is written for `rest`, nor after a restart.
+/// Nothing is written after a restart, and nothing is asked for `rest`.
 #[track_caller]
 pub fn rests(space: &Space, count: usize, rest: Duration) {
-    for number in 0..BASES {
-        databases::create(space, &format!("db-{number}"), &json!({ "replicas": 2, "backup": { "schedule": "0 2 1 1 *" } }));
-    }
+    bases(space, BASES);
     settled(space, count);
-    space.kubectl(&["wait", "--for=condition=Ready", "db", "--all", "--timeout=120s"]).ok();
-    // A schedule is kept by a child that nobody waits for.
-    eventually(20, "every schedule is kept", || space.object_list(&["cronjobs"]).len() == BASES);
-    quiet();
-    let mark = audit::mark();
-    std::thread::sleep(rest);
-    assert_eq!(writes(mark, space), BTreeMap::new(), "{count} caches and {BASES} databases at rest for {rest:?}");
+    all_bases_are_ready(space, BASES);
     let mark = audit::mark();
     started_anew(count + BASES);
     std::thread::sleep(Duration::from_secs(5));
     assert_eq!(writes(mark, space), BTreeMap::new(), "after a restart with {count} settled objects");
+    nothing_is_asked(rest);
+}
+
+/// Creates so many databases.
+#[track_caller]
+pub fn bases(space: &Space, count: usize) {
+    for number in 0..count {
+        databases::create(space, &format!("db-{number}"), &json!({ "replicas": 2, "backup": { "schedule": "0 2 1 1 *" } }));
+    }
+}
+
+/// Waits for them, and until nothing more is written.
+#[track_caller]
+pub fn all_bases_are_ready(space: &Space, count: usize) {
+    space.kubectl(&["wait", "--for=condition=Ready", "db", "--all", "--timeout=600s"]).ok();
+    // A schedule is kept by a child that nobody waits for.
+    eventually(20, "every schedule is kept", || space.object_list(&["cronjobs"]).len() == count);
+    quiet();
+}
+
+/// For `rest` the operator asks the API server for nothing but what it watches, and its Lease.
+#[track_caller]
+pub fn nothing_is_asked(rest: Duration) {
+    let mark = audit::mark();
+    std::thread::sleep(rest);
+    let asked: Vec<String> = audit::since(mark)
+        .iter()
+        .filter(|entry| entry.by_operator() && entry.verb() != "watch" && entry.resource() != "leases")
+        .map(|entry| format!("{} {}/{}", entry.what(), entry.namespace(), entry.name()))
+        .collect();
+    assert_eq!(asked, Vec::<String>::new(), "at rest for {rest:?}");
 }
 
 /// Restarts the operator, and waits until it leads and has looked at so many objects.

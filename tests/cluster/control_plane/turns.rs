@@ -22,6 +22,17 @@ fn a_lease_that_was_deleted_is_made_again() {
 }
 
 #[test]
+fn what_the_operator_asks_waits_behind_no_service_account() {
+    let _turn = alone();
+    let served = kubectl(&["get", "--raw", "/metrics"]).ok();
+    for (schema, level) in [("pointsman-lease", "leader-election"), ("pointsman", "workload-high")] {
+        let series = format!("apiserver_flowcontrol_dispatched_requests_total{{flow_schema=\"{schema}\",priority_level=\"{level}\"}} ");
+        let count = served.lines().find_map(|line| line.strip_prefix(&series)).and_then(|count| count.parse::<f64>().ok());
+        assert!(count.is_some_and(|count| count > 0.0), "{series}{count:?}");
+    }
+}
+
+#[test]
 fn a_leader_that_stood_still_for_too_long_writes_nothing_and_ends() {
     let turn = alone();
     let space = Space::new("stalled");

@@ -10,7 +10,7 @@ choose_definitions() {
 }
 
 bed_kubectl() {
-    "$BIN/kubectl" --kubeconfig "$ADMIN_KUBECONFIG" --cache-dir "$RUN/kubectl-cache" "$@"
+    "$BIN/kubectl" --kubeconfig "$ADMIN_KUBECONFIG" --cache-dir "$KUBECTL_CACHE" "$@"
 }
 
 start_etcd() {
@@ -96,7 +96,8 @@ start_fake_nodes() {
 
 # Makes volumes, where no node does, and lets them grow.
 play_volumes() {
-    start_daemon volumes env KUBECONFIG="$ADMIN_KUBECONFIG" KUBECACHEDIR="$RUN/kubectl-cache" PATH="$BIN:$PATH" "$BED_HOME/volumes"
+    start_daemon volumes env KUBECONFIG="$ADMIN_KUBECONFIG" KUBECACHEDIR="$KUBECTL_CACHE" PATH="$BIN:$PATH" \
+        "$BED_HOME/volumes" "https://127.0.0.1:$API_PORT" "$PKI"
 }
 
 nodes_are_ready() {

@@ -17,11 +17,12 @@ METRICS_PORT=$((8080 + OFFSET))
 # Where an operator that is a process listens: a second bed's runs beside the first's.
 WEBHOOK_PORT=$((9443 + OFFSET))
 
-# What is written all the time lies in memory, where 4 GB or more are for files: whoever else writes much would hold etcd and the
-# API server up for seconds.
-FAST=$RUN
-[[ ! -w /dev/shm || $(df --block-size=G --output=size /dev/shm | tr -dc '[:digit:]') -lt 4 ]] ||
-    FAST=/dev/shm/pointsman-$UID${RUN//\//-}
+# Where etcd and the API server write.
+# shellcheck source=/dev/null
+source "$REPOSITORY/tests/lib/memory.sh"
+FAST=$(folder_in_memory)
+FAST=${FAST:+$FAST/pointsman-$UID${RUN//\//-}}
+FAST=${FAST:-$RUN}
 
 BIN=$RUN/bin
 LOGS=$RUN/logs
@@ -30,6 +31,7 @@ PKI=$RUN/pki
 KUBECONFIGS=$RUN/kubeconfig
 ADMIN_KUBECONFIG=$KUBECONFIGS/admin
 AUDIT_LOG=$FAST/audit.log
+KUBECTL_CACHE=$FAST/kubectl-cache
 
 # The API server refuses to publish a loopback address as the endpoint of the
 # `kubernetes` Service. The node tier puts this one on its bridge; in the

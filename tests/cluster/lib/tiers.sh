@@ -203,7 +203,7 @@ print_environment() {
     [[ -f $RUN/tier ]] || fail "bed $BED_NAME is not up"
     printf 'export %s=%q\n' \
         KUBECONFIG "$ADMIN_KUBECONFIG" \
-        KUBECACHEDIR "$RUN/kubectl-cache" \
+        KUBECACHEDIR "$KUBECTL_CACHE" \
         POINTSMAN_TIER "$(<"$RUN/tier")" \
         POINTSMAN_AUDIT_LOG "$AUDIT_LOG" \
         POINTSMAN_ETCD "http://127.0.0.1:$ETCD_PORT" \

@@ -51,8 +51,7 @@ fn uninstalling_keeps_objects_until_their_removal_is_typed() {
         "{said}"
     );
     assert_eq!(operands(&space), before, "the removal changed an operand");
-    let labelled =
-        "clusterroles,clusterrolebindings,roles,rolebindings,deployments,services,priorityclasses,namespaces,secrets,networkpolicies";
+    let labelled = "clusterroles,clusterrolebindings,roles,rolebindings,deployments,services,priorityclasses,flowschemas,namespaces,secrets,networkpolicies";
     let left =
         ["get", labelled, "--all-namespaces", "--selector=app.kubernetes.io/part-of=pointsman", "--ignore-not-found", "--output=name"];
     assert_eq!(kubectl(&left).ok(), "");

@@ -86,7 +86,7 @@ fn passwords_that_are_lost_are_asked_about_and_made_anew_only_when_told_so() {
     let password = || space.object("secret/db-app")["data"]["password"].clone();
     let (before, whole) = (password(), crate::harness::anew(space.object("secret/db-app")));
     space.kubectl(&["delete", "secret/db-app"]).ok();
-    // Nobody watches Secrets: they are read at every look.
+    // Nobody watches Secrets: they are read when a person says something.
     base.annotate("example.com/looked=once");
     let question = asked(&base, "CredentialsLost");
     assert!(question["evidence"].to_string().contains("db-app"), "{question:#}");

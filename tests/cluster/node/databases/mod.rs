@@ -128,7 +128,7 @@ impl<'a> Base<'a> {
     #[track_caller]
     fn loses_passwords(&self) {
         self.space.kubectl(&["delete", &format!("secret/{}-internal", self.name())]).ok();
-        // Nobody watches Secrets: they are read at every look.
+        // Nobody watches Secrets: they are read when a person says something.
         self.thing.annotate("example.com/looked=once");
         self.thing.reaches("HumanIntervention", SOON);
         assert_eq!(self.thing.status()["reason"], "CredentialsLost");
