@@ -1,5 +1,7 @@
 //! What the program is made of, and in which order its parts end.
 
+mod stage;
+
 use crate::admission::risk::{MayAnswer, Question};
 use crate::admission::{Find, Missing, Survey, Webhooks, plain, tls};
 use crate::config::Config;
@@ -8,12 +10,14 @@ use crate::controller::access::Access;
 use crate::controller::alone::alone;
 use crate::controller::certificates::Certificates;
 use crate::controller::clients::{Clients, Fault, clients};
+use crate::controller::definitions;
 use crate::controller::lease::{Candidate, Leadership, Term, lead_alone};
 use crate::kinds::{Served, Visitor, visit};
 use crate::telemetry::scrape;
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use k8s_openapi::api::authorization::v1::ResourceAttributes;
+use stage::Stage;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -30,21 +34,6 @@ const CLOSE: Duration = Duration::from_secs(12);
 
 /// What is said until the API server has told whether another installation runs.
 const UNKNOWN: &str = "the API server has not told yet whether another installation runs in this cluster";
-
-/// How far it has come towards its end; each step is a part of the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
-    /// It listens, and does not act: another installation may be here.
-    Starting,
-    /// It runs.
-    Running,
-    /// It is not ready any more, and no look begins; reviews are answered.
-    Stopping,
-    /// No look runs any more: another replica may have its turn.
-    Resting,
-    /// No connection is accepted any more; reviews that run are answered.
-    Closing,
-}
 
 /// Runs until `stop`, or until a part ends by itself. It is boxed, so that it is compiled once, with this crate.
 ///
@@ -98,6 +87,8 @@ struct Parts<'a> {
     /// What goes on until the very end.
     servers: JoinSet<Result<(), Fault>>,
     webhooks: Webhooks,
+    /// What the definitions lack.
+    lacking: watch::Sender<Vec<String>>,
     /// What is told of objects at a scrape.
     censuses: Vec<Arc<dyn scrape::Census>>,
     listed: Vec<BoxFuture<'static, ()>>,
@@ -124,10 +115,7 @@ impl Visitor for Parts<'_> {
         };
         self.listed.push(async move { objects.listed().await }.boxed());
         let (leadership, stopping, closing) = (self.leadership.clone(), self.reached(Stage::Stopping), self.reached(Stage::Closing));
-        self.looks.spawn(async move {
-            controller.run(async move { leadership.begun().await }, stopping).await;
-            Ok(())
-        });
+        self.looks.spawn(controller.run(leadership, stopping).map(Ok));
         self.servers.spawn(async move {
             tokio::select! {
                 never = watches.run() => match never {},
@@ -143,6 +131,7 @@ impl<'a> Parts<'a> {
     fn new(config: &'a Config, clients: Clients, leadership: Leadership) -> Self {
         Parts {
             webhooks: Webhooks::new(&config.watch_namespaces, may_answer(clients.access.clone())),
+            lacking: watch::Sender::default(),
             censuses: Vec::new(),
             clients,
             config,
@@ -162,12 +151,12 @@ impl<'a> Parts<'a> {
             tls::bind(self.config.webhook_bind).map_err(|fault| format!("cannot listen on {}: {fault}", self.config.webhook_bind))?;
         let metrics =
             tls::bind(self.config.metrics_bind).map_err(|fault| format!("cannot listen on {}: {fault}", self.config.metrics_bind))?;
-        let (stage, unsettled) = (self.stage.subscribe(), certificates.missing());
+        let (stage, lacking, unsettled) = (self.stage.subscribe(), self.lacking.subscribe(), certificates.missing());
         let missing: Missing = {
             let stage = stage.clone();
             Arc::new(move || match *stage.borrow() {
                 Stage::Starting => vec![UNKNOWN.to_owned()],
-                Stage::Running => unsettled(),
+                Stage::Running => lacking.borrow().iter().cloned().chain(unsettled()).collect(),
                 Stage::Stopping | Stage::Resting | Stage::Closing => vec!["told to stop".to_owned()],
             })
         };
@@ -186,17 +175,21 @@ impl<'a> Parts<'a> {
     }
 
     fn compete(&mut self, term: watch::Sender<Term>) {
-        let resting = self.reached(Stage::Resting);
-        if !self.config.leader_election {
-            self.turn.spawn(async {
-                lead_alone(term, resting).await;
-                Ok(())
-            });
-            return;
-        }
-        let candidate = Candidate::new(self.clients.lease.clone(), self.config, term);
-        let warm = join_all(std::mem::take(&mut self.listed)).map(drop);
-        self.turn.spawn(async { Ok(candidate.run(warm, resting).await?) });
+        let resting = self.reached(Stage::Resting).boxed().shared();
+        let turn = if self.config.leader_election {
+            let candidate = Candidate::new(self.clients.lease.clone(), self.config, term);
+            candidate.run(join_all(std::mem::take(&mut self.listed)).map(drop), resting.clone()).boxed()
+        } else {
+            lead_alone(term, resting.clone()).boxed()
+        };
+        let suffice = definitions::suffice(self.clients.looks.clone(), self.lacking.clone());
+        self.turn.spawn(async {
+            tokio::select! {
+                () = suffice => turn.await,
+                () = resting => {}
+            }
+            Ok(())
+        });
     }
 
     /// Runs until `stop`, or until a part ends by itself; then ends everything in its order.

@@ -114,6 +114,7 @@ impl Certificates {
             tokio::select! {
                 () = &mut shutdown => return,
                 () = leadership.begun(), if !leads => leads = true,
+                () = leadership.ended(), if leads => leads = false,
                 // The watches never end.
                 Some(news) = news.next() => match news {
                     Ok(News::Secret(secret)) => self.secret.hear(secret),

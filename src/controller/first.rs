@@ -18,7 +18,7 @@ pub(super) async fn stands(client: &Client, children: &Request, child: &ChildRef
 }
 
 /// Who stands under the child's name.
-async fn standing(client: &Client, children: &Request, child: &ChildRef) -> Result<Option<PartialObjectMeta>, Unanswered> {
+pub(super) async fn standing(client: &Client, children: &Request, child: &ChildRef) -> Result<Option<PartialObjectMeta>, Unanswered> {
     // Who may not list secrets may read one by its name.
     if child.kind.is_secret() {
         return fetch(client, children.get_metadata(&child.name, &GetParams::default())).await;

@@ -1,14 +1,15 @@
 //! The Lease: one replica acts, the others stand by.
 //!
-//! [`election`] decides, purely; `calls` asks the API server; here are its clock, and what everybody else asks: [`Leadership`]. [`fence`]
+//! [`election`] decides, purely; `calls` asks the API server; here is its clock. What everybody else asks is [`Leadership`]; [`fence`]
 //! holds back what would be written outside the term.
 //! Flow: a candidate waits for its caches, competes, renews. Told to stop, it gives the Lease back as soon as nothing acts
-//! any more; when it could not renew, it ends with an error, and the process ends with it.
+//! any more; when it could not renew, its term ends, and it competes again: what it answers does not depend on it.
 
 mod calls;
 pub mod claim;
 pub mod election;
 pub mod fence;
+mod leadership;
 
 use super::instance;
 use crate::config::Config;
@@ -16,92 +17,16 @@ use crate::telemetry;
 use calls::Calls;
 use claim::NAME;
 use election::{Answer, Election, Ending, Lost, Step, Times};
+use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
 use jiff::Timestamp;
 use kube::Client;
-use std::time::Duration;
+pub use leadership::{Leadership, Term};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
 /// The field manager of the Lease.
 const MANAGER: &str = "pointsman-lease";
-
-/// When this process may act.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Term {
-    /// Not now.
-    Outside,
-    /// Until then, unless it is renewed.
-    Until(Instant),
-    /// Always: there is no election.
-    Unlimited,
-}
-
-impl Term {
-    fn holds(self, at: Instant) -> bool {
-        match self {
-            Term::Outside => false,
-            Term::Until(end) => at < end,
-            Term::Unlimited => true,
-        }
-    }
-}
-
-/// May this process act? Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Leadership(watch::Receiver<Term>);
-
-impl Leadership {
-    /// That of the process whose term this is.
-    pub fn of(term: &watch::Sender<Term>) -> Self {
-        Leadership(term.subscribe())
-    }
-
-    /// May it act at this moment?
-    pub fn leads(&self) -> bool {
-        self.0.borrow().holds(Instant::now())
-    }
-
-    /// How much of the term is left; nothing where it has no end.
-    pub fn left(&self) -> Option<Duration> {
-        match *self.0.borrow() {
-            Term::Outside => Some(Duration::ZERO),
-            Term::Until(end) => Some(end.saturating_duration_since(Instant::now())),
-            Term::Unlimited => None,
-        }
-    }
-
-    /// Returns once it may act.
-    pub async fn begun(&self) {
-        // Where nobody can begin a term any more, none begins.
-        if self.0.clone().wait_for(|term| term.holds(Instant::now())).await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
-
-    /// Returns once it may not act any more.
-    pub async fn ended(&self) {
-        let mut term = self.0.clone();
-        loop {
-            let until = match *term.borrow_and_update() {
-                Term::Outside => return,
-                Term::Until(end) if end <= Instant::now() => return,
-                Term::Until(end) => Some(end),
-                Term::Unlimited => None,
-            };
-            let end = async {
-                match until {
-                    Some(end) => sleep_until(end).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                () = end => {}
-                changed = term.changed() => if changed.is_err() { return },
-            }
-        }
-    }
-}
 
 /// Without an election this process leads, until `resign`.
 pub async fn lead_alone(term: watch::Sender<Term>, resign: impl Future<Output = ()>) {
@@ -130,14 +55,32 @@ pub struct Candidate {
 impl Candidate {
     /// A candidate that says in `term` when it may act. `client` neither retries nor waits its turn behind others.
     pub fn new(client: Client, config: &Config, term: watch::Sender<Term>) -> Self {
-        // A container that is started anew has its predecessor's name.
-        let identity = format!("{}_{}", instance(), unique());
+        let identity = identity();
         let calls = Calls::new(client, &config.namespace);
         let news = calls.news(identity.clone());
         let times = Times { duration: config.lease_duration, renew_deadline: config.lease_renew_deadline, retry: config.lease_retry };
         let election = Election::new(identity, times, Instant::now());
         telemetry::leader(NAME, false);
         Candidate { calls, election, times, term, led: false, news, complaint: String::new() }
+    }
+
+    /// Competes, leads and competes again until `resign`; then gives back the Lease. For `warm`, see [`Self::term`].
+    pub async fn run(mut self, warm: impl Future<Output = ()> + Send, resign: impl Future<Output = ()> + Send) {
+        let resign = resign.shared();
+        let mut ended = self.term(warm, resign.clone()).await;
+        while let Err(lost) = ended {
+            tracing::error!(%lost, "the term is over; this process competes again");
+            self.begin_anew();
+            ended = self.term(std::future::ready(()), resign.clone()).await;
+        }
+    }
+
+    /// As another process would.
+    fn begin_anew(&mut self) {
+        let identity = identity();
+        self.news = self.calls.news(identity.clone());
+        self.election = Election::new(identity, self.times, Instant::now());
+        self.led = false;
     }
 
     /// Competes and renews until `resign`, then gives the Lease back.
@@ -147,7 +90,7 @@ impl Candidate {
     ///
     /// # Errors
     /// The Lease is lost.
-    pub async fn run(mut self, warm: impl Future<Output = ()> + Send, resign: impl Future<Output = ()> + Send) -> Result<(), Lost> {
+    pub async fn term(&mut self, warm: impl Future<Output = ()> + Send, resign: impl Future<Output = ()> + Send) -> Result<(), Lost> {
         tokio::pin!(resign);
         let mut asked = tokio::select! {
             _ = timeout(self.times.duration, warm) => false,
@@ -221,7 +164,7 @@ impl Candidate {
         tracing::info!(holder, why, "leading begins: the Lease {NAME} is this process's");
     }
 
-    fn end(self, ending: Ending) -> Result<(), Lost> {
+    fn end(&self, ending: Ending) -> Result<(), Lost> {
         telemetry::leader(NAME, false);
         let why = "told to stop";
         match ending {
@@ -234,8 +177,9 @@ impl Candidate {
     }
 }
 
-/// Words that no other process has: the random key of a map, and the time.
-fn unique() -> String {
+/// Words that no other candidate has: a container that is started anew has its predecessor's name, so they end with the random
+/// key of a map, and the time.
+fn identity() -> String {
     use std::hash::{BuildHasher, RandomState};
-    format!("{:016x}", RandomState::new().hash_one(Timestamp::now().as_nanosecond()))
+    format!("{}_{:016x}", instance(), RandomState::new().hash_one(Timestamp::now().as_nanosecond()))
 }

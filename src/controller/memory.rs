@@ -152,6 +152,10 @@ impl Memories {
             *place = Some(memory);
         }
     }
+    /// Forgets every object.
+    pub fn clear(&self) {
+        self.lock().clear();
+    }
     /// Forgets an object that is gone. Was it ever looked at?
     pub fn forget(&self, uid: &str) -> bool {
         self.lock().remove(uid).is_some()

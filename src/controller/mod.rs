@@ -18,6 +18,7 @@ pub mod certificates;
 pub mod clients;
 mod clock;
 pub mod complaint;
+pub mod definitions;
 pub mod events;
 pub mod family;
 mod first;
@@ -48,6 +49,7 @@ use crate::telemetry::{self, scrape};
 use cache::Key;
 use caches::{Caches, Watch};
 use census::Census;
+use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use kube::Client;
 use kube::ResourceExt;
@@ -148,18 +150,38 @@ impl<K: Served> Controller<K> {
         Arc::new(Census { site: self.site.clone(), leadership })
     }
 
-    /// Looks at objects from `leading` on, once everything is listed, until `stop`; then ends the looks that run, and returns.
-    pub async fn run(self, leading: impl Future<Output = ()> + Send + 'static, stop: impl Future<Output = ()> + Send + 'static) {
+    /// Looks at objects in every term of `leadership`, until `stop`.
+    pub async fn run(self, leadership: Leadership, stop: impl Future<Output = ()> + Send + 'static) {
         telemetry::controller(K::PATH, self.concurrency);
         if K::FINALIZER.is_some() {
             telemetry::volumes_go(&<K::Object as kube::Resource>::kind(&()), 0);
         }
-        let (objects, queue) = (self.site.caches.objects.store(), self.site.queue.clone());
-        let listed = self.objects();
+        let stop = stop.boxed().shared();
+        loop {
+            tokio::select! {
+                () = stop.clone() => return,
+                () = leadership.begun() => {}
+            }
+            let (leading, stop) = (leadership.clone(), stop.clone());
+            let end = async move {
+                tokio::select! {
+                    () = stop => {}
+                    () = leading.ended() => {}
+                }
+            };
+            self.term(end.boxed()).await;
+        }
+    }
+
+    /// Looks at every object once everything is listed, and at each that changes, until `end`; then ends the looks that run, and
+    /// returns. What another replica did meanwhile is not remembered.
+    async fn term(&self, end: BoxFuture<'static, ()>) {
+        let (objects, queue, site) = (self.objects(), self.site.queue.clone(), self.site.clone());
+        site.memories.clear();
         let ready = async move {
-            leading.await;
             // No step before every watched kind has been listed once.
-            listed.listed().await;
+            objects.listed().await;
+            site.caches.objects.all().iter().for_each(|object| site.queue.add(Key::of(object.as_ref())));
         };
         let ready = ready.boxed().shared();
         let (listed, site) = (ready.clone(), self.site.clone());
@@ -172,7 +194,8 @@ impl<K: Served> Controller<K> {
         let look = |object: Arc<K::Object>, site: Arc<Site<K>>| reconcile(site, Key::of(object.as_ref())).boxed();
         let again = |_, failed: &Failed, _| Action::requeue(failed.again);
         let config = controller::Config::default().concurrency(self.concurrency);
-        let looks = applier(look, again, self.site, objects, looks.boxed().take_until(stop), config)
+        let store = self.site.caches.objects.store();
+        let looks = applier(look, again, self.site.clone(), store, looks.boxed().take_until(end), config)
             .for_each(async |looked| report::<K, _>(&queue, looked));
         tokio::select! {
             () = looks => {}

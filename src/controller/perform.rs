@@ -237,7 +237,7 @@ fn with_uid(object: &Value, uid: &str) -> Value {
     object
 }
 
-fn collection(child: &ChildRef, namespace: &str) -> Request {
+pub(super) fn collection(child: &ChildRef, namespace: &str) -> Request {
     let root = if child.kind.group().is_empty() { "api" } else { "apis" };
     Request::new(format!("/{root}/{}/namespaces/{namespace}/{}", child.kind.api_version(), child.kind.plural()))
 }

@@ -1,5 +1,6 @@
 //! Objects whose finalizer a hand took off, and that are gone: what served of theirs is removed, once the API server itself
-//! says that they are. What holds data or passwords stays, and is told of.
+//! says that they are. What holds data or passwords stays, and is told of. What was copied or restored stays too: this operator
+//! did not write it.
 //!
 //! Where children have an owner reference the garbage collector does this; those that outlive `--cascade=foreground` have none.
 
@@ -7,32 +8,38 @@ use super::bereft::is_ending;
 use super::caches::{Caches, INSTANCE};
 use super::calls::{Unanswered, fetch};
 use super::events;
-use super::perform::{Owner, perform};
+use super::first::standing;
+use super::outcome::MANAGER;
+use super::perform::{Owner, collection, perform};
 use super::site::Site;
 use crate::kinds::Served;
 use crate::kinds::apply::removal;
 use crate::kinds::children::{ChildVisitor, controller};
 use crate::kinds::order::{Child, Order};
 use crate::kinds::prose::listed;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::ListParams;
 use kube::core::{ObjectList, PartialObjectMeta, Request};
-use kube::{Resource, ResourceExt};
-use std::collections::BTreeMap;
+use kube::{Client, Resource, ResourceExt};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often it is looked for them.
-const EVERY: Duration = Duration::from_mins(1);
+/// How often it is looked for them; only what was found twice is removed.
+const EVERY: Duration = Duration::from_secs(30);
 
 /// Looks for them for as long as it is polled; a kind whose children all have owner references needs none of it.
 pub async fn sweeping<K: Served>(site: Arc<Site<K>>) {
     if K::FINALIZER.is_none() {
         return std::future::pending().await;
     }
+    let mut before = BTreeSet::new();
     loop {
         let mut left = Left { caches: &site.caches, found: BTreeMap::new() };
         K::child_types(&mut left);
-        for (gone, rest) in left.found.into_iter().filter(|(_, rest)| !rest.serving.is_empty()) {
+        left.found.retain(|_, rest| !rest.serving.is_empty());
+        let twice = std::mem::replace(&mut before, left.found.keys().cloned().collect());
+        for (gone, rest) in left.found.into_iter().filter(|(gone, _)| twice.contains(gone)) {
             if let Err(error) = sweep(&site, &gone, rest).await {
                 tracing::warn!(%error, uid = gone.uid, namespace = gone.namespace, "what is left of an object that is gone was not removed");
             }
@@ -42,7 +49,7 @@ pub async fn sweeping<K: Served>(site: Arc<Site<K>>) {
 }
 
 /// An object that no cache holds any more.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Gone {
     namespace: String,
     uid: String,
@@ -107,9 +114,57 @@ async fn sweep<K: Served>(site: &Site<K>, gone: &Gone, rest: Rest) -> Result<(),
     }
     let Rest { name, serving, kept } = rest;
     let owner = Owner::gone::<K>(&gone.namespace, &name, &gone.uid);
+    let mut ours = Vec::new();
+    for removal in serving {
+        if is_written_here(&site.client, gone, &removal).await? {
+            ours.push(removal);
+        }
+    }
+    let serving = ours;
+    if serving.is_empty() {
+        tracing::debug!(
+            uid = gone.uid,
+            namespace = gone.namespace,
+            name,
+            "what carries the labels of an object that is not here was not written here"
+        );
+        return Ok(());
+    }
     let performed = perform(&site.client, &owner, &serving).await;
     let removed = listed(serving.iter().filter_map(Order::child).map(|child| format!("{} {}", child.kind.name(), child.name)));
     let kept = listed(kept.into_iter().chain(["Secrets and ConfigMaps".to_owned()]));
     events::tell_sweep::<K>(&site.client, &site.instance, &owner, &removed, &kept).await;
     performed.failure.map_or(Ok(()), Err)
+}
+
+/// Does the API server say that this operator wrote the child, where it stands? A copy has other writers, and one that was
+/// restored was written before it was made.
+async fn is_written_here(client: &Client, gone: &Gone, removal: &Order) -> Result<bool, Unanswered> {
+    let Some(child) = removal.child() else { return Ok(false) };
+    let found = standing(client, &collection(child, &gone.namespace), child).await?;
+    Ok(found.is_some_and(|found| has_written(&found.metadata)))
+}
+
+fn has_written(meta: &ObjectMeta) -> bool {
+    let made = meta.creation_timestamp.as_ref();
+    let entries = meta.managed_fields.iter().flatten();
+    entries.filter(|entry| entry.manager.as_deref() == Some(MANAGER)).any(|entry| entry.time.as_ref() >= made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{from_value, json};
+
+    #[test]
+    fn what_was_copied_or_restored_was_not_written_here() {
+        let made = "2026-01-02T00:00:00Z";
+        let meta = |manager: &str, time: &str| -> ObjectMeta {
+            from_value(json!({ "creationTimestamp": made, "managedFields": [{ "manager": manager, "time": time }] })).expect("metadata")
+        };
+        assert!(has_written(&meta(MANAGER, made)) && has_written(&meta(MANAGER, "2026-02-02T00:00:00Z")));
+        assert!(!has_written(&meta("kubectl-client-side-apply", made)), "a copy");
+        assert!(!has_written(&meta(MANAGER, "2025-02-02T00:00:00Z")), "restored from a backup");
+        assert!(!has_written(&ObjectMeta::default()));
+    }
 }

@@ -4,11 +4,13 @@ use http::{Method, Request, Response};
 use kube::Client;
 use kube::client::Body;
 use pointsman::config::Config;
+use pointsman::controller::lease::election::Lost;
 use pointsman::controller::lease::{Candidate, Leadership, Term};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 /// An API server that holds one Lease.
@@ -107,10 +109,35 @@ fn started(holder: Option<&str>, keys: bool) -> (Server, Candidate, Leadership) 
     (server, candidate, leadership)
 }
 
+fn one_term(mut candidate: Candidate, resign: impl Future<Output = ()> + Send + 'static) -> JoinHandle<Result<(), Lost>> {
+    tokio::spawn(async move { candidate.term(std::future::ready(()), resign).await })
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_lost_the_lease_competes_again_as_another_and_gives_it_back_in_the_end() {
+    let (server, candidate, leadership) = started(None, false);
+    let (resign, resigned) = oneshot::channel::<()>();
+    let running = tokio::spawn(candidate.run(std::future::ready(()), async move { drop(resigned.await) }));
+    let holder = |server: &Server| server.writes().last().unwrap().1["spec"]["holderIdentity"].clone();
+    leadership.begun().await;
+    let first = holder(&server);
+    *server.hangs.lock().unwrap() = true;
+    leadership.ended().await;
+    *server.hangs.lock().unwrap() = false;
+    let ended = Instant::now();
+    leadership.begun().await;
+    // Nobody knows that it was its own: it waits for as long as anybody would.
+    assert!((5..=18).contains(&ended.elapsed().as_secs()), "{:?}", ended.elapsed());
+    assert!(holder(&server).is_string() && holder(&server) != first, "{first}");
+    drop(resign);
+    running.await.unwrap();
+    assert_eq!((holder(&server), leadership.leads()), (Value::Null, false));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_leader_acts_until_ten_seconds_after_it_sent_its_last_renewal_that_was_answered() {
     let (server, candidate, leadership) = started(None, false);
-    let running = tokio::spawn(candidate.run(std::future::ready(()), std::future::pending()));
+    let running = one_term(candidate, std::future::pending());
     leadership.begun().await;
     sleep(Duration::from_secs(61)).await;
     assert!(leadership.leads());
@@ -128,7 +155,7 @@ async fn a_leader_acts_until_ten_seconds_after_it_sent_its_last_renewal_that_was
 async fn told_to_stop_a_leader_does_not_lead_any_more_before_it_gives_the_lease_back() {
     let (server, candidate, leadership) = started(None, false);
     let (resign, resigned) = oneshot::channel::<()>();
-    let running = tokio::spawn(candidate.run(std::future::ready(()), async move { drop(resigned.await) }));
+    let running = one_term(candidate, async move { drop(resigned.await) });
     leadership.begun().await;
     sleep(Duration::from_secs(5)).await;
     drop(resign);
@@ -141,7 +168,7 @@ async fn told_to_stop_a_leader_does_not_lead_any_more_before_it_gives_the_lease_
 async fn a_lease_that_another_holds_is_taken_when_it_stood_unchanged_for_its_length() {
     let (server, candidate, leadership) = started(Some("somebody"), true);
     let began = Instant::now();
-    let running = tokio::spawn(candidate.run(std::future::ready(()), std::future::pending()));
+    let running = one_term(candidate, std::future::pending());
     leadership.begun().await;
     assert_eq!(began.elapsed().as_secs(), 15);
     assert_eq!(server.writes().len(), 1);
@@ -154,7 +181,7 @@ async fn a_lease_that_another_holds_is_taken_when_it_stood_unchanged_for_its_len
 #[tokio::test(start_paused = true)]
 async fn a_leader_hears_at_once_that_its_lease_was_emptied() {
     let (server, candidate, leadership) = started(None, false);
-    let running = tokio::spawn(candidate.run(std::future::ready(()), std::future::pending()));
+    let running = one_term(candidate, std::future::pending());
     leadership.begun().await;
     sleep(Duration::from_millis(4_500)).await;
     let (emptied, writes) = (Instant::now(), server.writes().len());
@@ -170,7 +197,7 @@ async fn a_leader_hears_at_once_that_its_lease_was_emptied() {
 async fn where_somebody_acted_before_an_empty_lease_is_taken_at_once_and_acted_upon_after_a_whole_term() {
     let (server, candidate, leadership) = started(None, true);
     let began = Instant::now();
-    drop(tokio::spawn(candidate.run(std::future::ready(()), std::future::pending())));
+    drop(one_term(candidate, std::future::pending()));
     leadership.begun().await;
     assert!((15..=17).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
     let writes = server.writes();

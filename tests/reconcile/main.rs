@@ -56,9 +56,11 @@ async fn run(fake: &Fake, time: Duration) {
 async fn run_of<K: Served>(fake: &Fake, time: Duration) {
     let settled = Config::parse(["pointsman".into()]).unwrap();
     let config = Config { concurrency: 4, api_qps: 0.0, api_burst: 0, ..settled };
-    let (controller, watches) = Controller::<K>::new(fake.client(), &config, Leadership::of(&Sender::new(Term::Unlimited)));
+    let term = Sender::new(Term::Unlimited);
+    let leadership = Leadership::of(&term);
+    let (controller, watches) = Controller::<K>::new(fake.client(), &config, leadership.clone());
     tokio::select! {
-        () = controller.run(std::future::ready(()), tokio::time::sleep(time)) => {}
+        () = controller.run(leadership, tokio::time::sleep(time)) => {}
         never = watches.run() => match never {},
     }
 }

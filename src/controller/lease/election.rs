@@ -56,12 +56,10 @@ pub enum Ending {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
     /// The API server did not take a renewal in time.
-    #[error("leading ends: the Lease {NAME} was not renewed for {0:?}; nothing is written any more, and the process begins anew")]
+    #[error("leading ends: the Lease {NAME} was not renewed for {0:?}; nothing is written until this process leads again")]
     NotRenewed(Duration),
     /// Somebody else holds it, or nobody: this is written in it.
-    #[error(
-        "leading ends: the Lease {NAME} was taken away and names {0} as its holder; nothing is written any more, and the process begins anew"
-    )]
+    #[error("leading ends: the Lease {NAME} was taken away and names {0} as its holder; nothing is written until this process leads again")]
     Taken(String),
 }
 

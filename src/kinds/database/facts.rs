@@ -9,7 +9,9 @@ use super::scene::Scene;
 use super::scene::closing;
 use super::scene::readers::{is_anybody_led, is_misleading};
 use super::scene::siblings::Children;
-use super::scene::standing::{credentials_lost, has_no_place, is_going, is_midway, is_protected, is_switchover_wanted, was_never_ready};
+use super::scene::standing::{
+    credentials_lost, has_no_place, is_going, is_midway, is_moved_in_vain, is_protected, is_switchover_wanted, was_never_ready,
+};
 use super::scene::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::scene::work::{self, Progress};
 use super::scene::{ground, learning, outcome};
@@ -204,8 +206,11 @@ fn auxiliaries_drifted(scene: &Scene<'_>) -> bool {
     finalizer::hold::<Database>(&scene.look.seen.object).is_some() || scene.look.target.as_ref().is_some_and(drifted)
 }
 
-/// Is the state's time over? Where a Job is waited for, nothing else is ordered that could be late.
+/// Is the state's time over? Where a Job is waited for, nothing else is ordered that could be late. A move that nobody could
+/// complete is not begun for ever.
 fn is_overdue(scene: &Scene<'_>) -> bool {
     let waits = work::task(scene.look, scene.phase()).is_some_and(|task| !matches!(task.progress, Progress::Missing));
-    scene.look.is_overdue() || waits && scene.look.late()
+    // It serves again first.
+    let moves_no_more = || is_moved_in_vain(scene) && scene.members.primary_is_ready() && !is_midway(scene);
+    scene.look.is_overdue() || waits && scene.look.late() || moves_no_more()
 }

@@ -183,6 +183,7 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         (Some(primary), _) if !scene.members.is_ready(primary) => Vec::new(),
         // Nor can one whose volume goes with its pod.
         (Some(primary), _) if scene.going_claims().any(|(of, _)| of == primary) => Vec::new(),
+        (Some(primary), _) if !standing::may_fence(scene, primary) => Vec::new(),
         (Some(_), _) => heirs().next().map(|_| told_next(told.clone().fenced())).unwrap_or_default(),
         (None, Some(old)) => match (scene.members.pod(old), scene.members.ended(old)) {
             // Where nobody who holds all that it wrote can take over, it is named again, and serves.

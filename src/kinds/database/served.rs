@@ -72,6 +72,7 @@ impl Served for Database {
         Reason::NodeLost,
         Reason::PrimaryVolumeLost,
         Reason::ReplicaDiverged,
+        Reason::SwitchoverStuck,
         Reason::CredentialsLost,
         Reason::DriftFought,
         Reason::Protected,

@@ -88,6 +88,7 @@ impl Remembered for Database {
             _ => {}
         }
         more.retried = more.retried.take().filter(|uid| scene.members.pods().any(|(_, pod)| pod.metadata.uid.as_ref() == Some(uid)));
+        more.fences = more.fences.min(scene.members.told().map_or(0, |told| told.fences));
         more.settings = reloaded(&scene, more.settings.take());
         if more.reset_time.is_some() && (look.children.credentials.is_err() || more.unaware.is_none()) {
             more.unaware = Some(scene.members.uids());
@@ -107,6 +108,7 @@ fn try_again(more: &mut More, scene: &Scene<'_>, asked: Option<Reason>) {
             let pod = scene.diverged().and_then(|(ordinal, _)| scene.members.pod(ordinal));
             more.retried = pod.and_then(ResourceExt::uid);
         }
+        (Some(Reason::SwitchoverStuck), _) => more.fences = scene.members.told().map_or(0, |told| told.fences),
         _ => {}
     }
 }

@@ -158,7 +158,7 @@ impl Issuer {
 }
 
 /// What the replica says of itself; nothing where it is ready.
-fn unready() -> String {
+pub fn unready() -> String {
     let said = bash(&format!("curl --silent --insecure --write-out '%{{http_code}}' https://{}/readyz", address())).ok();
     said.strip_suffix("503").unwrap_or_default().to_owned()
 }

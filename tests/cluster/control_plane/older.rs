@@ -1,9 +1,10 @@
 //! Objects that were stored under an older definition, one that knew v1alpha1 alone and bound nothing.
 
+use super::certificates::unready;
 use crate::harness::api::minor;
 use crate::harness::outage::NoOperator;
-use crate::harness::{DEFINITION, Space, alone, eventually, kubectl, kubectl_with, repository};
-use serde_json::json;
+use crate::harness::{DEFINITION, Space, alone, eventually, eventually_or, kubectl, kubectl_with, repository, scraped_value};
+use serde_json::{Value, json};
 
 fn older_definition() -> String {
     let spec = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true,
@@ -89,7 +90,7 @@ pub fn upgraded() {
         let question = space.object(&format!("mc/{name}"))["status"]["intervention"].clone();
         assert_eq!(question["reason"], "SpecInvalid", "{question}");
         assert!(question["evidence"].to_string().contains(field), "{question}");
-        assert_eq!(space.object(&format!("deployment/{name}")), serde_json::Value::Null, "something was made of an invalid spec");
+        assert_eq!(space.object(&format!("deployment/{name}")), Value::Null, "something was made of an invalid spec");
     }
     // No status can be stored beside a value of another type: the API server itself cannot take it in.
     let told = || {
@@ -114,4 +115,48 @@ pub fn upgraded() {
     }
     space.kubectl(&["delete", "mc/huge", "mc/ill", "--timeout=30s"]).ok();
     space.kubectl(&["delete", "mc/1st-cache", "--cascade=foreground", "--timeout=30s"]).ok();
+}
+
+/// A field of a status that is taken out of a definition; in the end it is back.
+struct Without {
+    definition: &'static str,
+    path: String,
+    field: Value,
+}
+
+impl Without {
+    #[track_caller]
+    fn of(definition: &'static str, field: &str) -> Self {
+        let stored: Value = serde_json::from_str(&kubectl(&["get", definition, "--output=json"]).ok()).unwrap();
+        let version = stored["spec"]["versions"].as_array().unwrap().iter().position(|version| version["name"] == "v1").unwrap();
+        let path = format!("/spec/versions/{version}/schema/openAPIV3Schema/properties/status/properties/{field}");
+        let without = Without { definition, field: stored.pointer(&path).unwrap().clone(), path };
+        without.patch(&json!([{ "op": "remove", "path": without.path }]));
+        without
+    }
+
+    fn patch(&self, patch: &Value) {
+        kubectl(&["patch", self.definition, "--type=json", "--patch", &patch.to_string()]);
+    }
+}
+
+impl Drop for Without {
+    fn drop(&mut self) {
+        self.patch(&json!([{ "op": "add", "path": self.path, "value": self.field }]));
+    }
+}
+
+#[test]
+fn over_a_definition_that_lacks_something_nobody_leads_before_that_is_applied() {
+    let turn = alone();
+    let outage = NoOperator::stopped(&turn);
+    let without = Without::of("crd/databases.stable.imaginedata.com", "backup");
+    drop(outage);
+    let lacks = "the definition databases.stable.imaginedata.com is of an earlier release: it lacks status.backup";
+    eventually_or(20, || unready().contains(lacks), unready);
+    assert_eq!(scraped_value("pointsman_leader").as_deref(), Some("0"));
+    drop(without);
+    eventually(60, "it leads", || scraped_value("pointsman_leader").as_deref() == Some("1"));
+    assert_eq!(unready(), "");
+    drop(turn);
 }

@@ -67,6 +67,7 @@ start_controller_manager() {
     # The grace period is long because a busy machine misses heartbeats, and
     # pods of a node that is taken for lost turn unready.
     start_daemon kube-controller-manager "$BIN/kube-controller-manager" \
+        --controllers="*,-endpoints-controller,-endpointslice-mirroring-controller" \
         --kubeconfig="$KUBECONFIGS/kube-controller-manager" \
         --authentication-kubeconfig="$KUBECONFIGS/kube-controller-manager" \
         --authorization-kubeconfig="$KUBECONFIGS/kube-controller-manager" \

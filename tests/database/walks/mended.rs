@@ -150,6 +150,51 @@ pub fn moving() -> Life {
     life
 }
 
+/// The last of three times comes when it has served for a minute, and no fourth one before a person has said so.
+#[test]
+fn a_move_that_nobody_can_complete_is_asked_about_after_three_fences() {
+    fn fences(life: &Life) -> Value {
+        life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology")["data"]["fences"].clone()
+    }
+    fn asked(mut life: Life) -> Life {
+        for _ in 0..3 {
+            life.settle();
+            life.cluster.now += jiff::SignedDuration::from_mins(1);
+        }
+        life.settle();
+        assert_eq!((life.state(), &life.status()["reason"]), (Phase::HumanIntervention.text(), &json!("SwitchoverStuck")));
+        assert_eq!(life.status()["primary"], "db-1", "it serves");
+        life
+    }
+    let mut life = promoted();
+    life.cluster.behind.insert(0);
+    life.set(&json!({ "replicas": 1 }));
+    life.settle();
+    assert_eq!((fences(&life), life.state()), (json!("2"), Phase::Scaling.text()), "{:?}", life.path);
+    let mut life = asked(life);
+    assert_eq!(fences(&life), "3");
+    let evidence = life.status()["intervention"]["evidence"].to_string();
+    assert!(evidence.contains("it ended 3 times so that another could take over") && evidence.contains("spec.replicas of 2"), "{evidence}");
+    // It is tried three more times where a person says so.
+    life.answer("retry");
+    let mut life = asked(life);
+    assert_eq!(fences(&life), "6");
+    // And once somebody holds all that it wrote, another one takes over.
+    life.cluster.behind.clear();
+    life.answer("retry");
+    assert_eq!((life.state(), &life.status()["primary"]), (Phase::Ready.text(), &json!("db-0")), "{:?}", life.path);
+    assert_eq!((fences(&life), &life.status()["fences"]), (Value::Null, &Value::Null));
+
+    let mut life = promoted();
+    life.cluster.behind.insert(0);
+    life.set(&json!({ "replicas": 1 }));
+    let mut life = asked(life);
+    // Whoever lets it stay what it is has answered.
+    life.set(&json!({ "replicas": 2 }));
+    life.settle();
+    assert_eq!((life.state(), &life.status()["primary"]), (Phase::Ready.text(), &json!("db-1")), "{:?}", life.path);
+}
+
 /// One whose primary was told to go, and whose heir went away meanwhile.
 fn without_an_heir() -> Life {
     let mut life = moving();

@@ -141,7 +141,7 @@ words! {
         ReplicasChanged,
         /// The primary is ready.
         PrimaryReady,
-        /// The state's time is over, although its orders were carried out or refused.
+        /// The state's time is over, although its orders were carried out or refused; or the primary ended three times for another, and nobody could take over.
         DeadlinePassed,
         /// A child was repaired again and again in a short time, and differs once more.
         DriftFought,

@@ -70,6 +70,9 @@ pub struct More {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(max = 64))]
     pub retried: Option<String>,
+    /// How many fences in vain a person has seen, and has had tried again.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub fences: u32,
     /// When a person has allowed new passwords that the primary has not learnt yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time")]

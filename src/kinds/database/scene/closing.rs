@@ -22,10 +22,11 @@ const GOES_ON: [(Reason, Holds); 4] = [
 ];
 
 /// What was lost, or came apart, for as long as that is so.
-const STANDS: [(Reason, Holds); 4] = [
+const STANDS: [(Reason, Holds); 5] = [
     (Reason::CredentialsLost, |scene| !standing::credentials_lost(scene).is_empty()),
     (Reason::PrimaryVolumeLost, |scene| scene.primary_volume_is_lost()),
     (Reason::ReplicaDiverged, |scene| scene.diverged().is_some()),
+    (Reason::SwitchoverStuck, |scene| standing::is_moved_in_vain(scene)),
     (Reason::NodeLost, |scene| scene.primary_is_on_a_lost_node()),
 ];
 

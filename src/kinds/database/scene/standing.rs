@@ -13,8 +13,9 @@ use crate::kinds::database::reports::last_words::Word as Refusal;
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
-use crate::kinds::pods::trouble;
+use crate::kinds::pods::{condition, trouble};
 use crate::kinds::reason::Reason;
+use jiff::SignedDuration;
 use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
 
@@ -64,6 +65,33 @@ pub fn is_switchover_wanted(scene: &Scene<'_>) -> bool {
         |primary: u32| !is_going(scene) && scene.look.target.as_ref().is_some_and(|target| primary >= target.replicas.unsigned_abs());
     let served = |primary: u32| scene.members.pod(primary).is_some_and(Members::is_labelled);
     told.primary.is_none_or(|primary| goes(primary) || served(primary))
+}
+
+/// How often the primary is to end for another at most, before a person is asked.
+const FENCES: u32 = 3;
+/// How long it serves at least before it ends for the last time.
+const BETWEEN: SignedDuration = SignedDuration::from_mins(1);
+
+/// How often nobody took over, since a person had it tried again.
+pub fn fences_in_vain(scene: &Scene<'_>) -> u32 {
+    scene.members.told().map_or(0, |told| told.fences.saturating_sub(scene.more.fences))
+}
+
+/// May the primary end once more for another? The second time comes at once, since a crash is no reason to wait; each time, nobody
+/// can write for a while.
+pub fn may_fence(scene: &Scene<'_>, primary: u32) -> bool {
+    let serves = || Some(condition(scene.members.pod(primary)?, "Ready")?.last_transition_time.as_ref()?.0);
+    match FENCES.saturating_sub(fences_in_vain(scene)) {
+        0 => false,
+        1 => serves().is_some_and(|since| scene.look.seen.now.duration_since(since) >= BETWEEN),
+        2.. => true,
+    }
+}
+
+/// Is the primary to move, and was it tried again and again in vain? Not where the spec lets it stay by now.
+pub fn is_moved_in_vain(scene: &Scene<'_>) -> bool {
+    let stays = |primary: u32| scene.look.wanted.as_ref().is_ok_and(|wanted| primary < wanted.replicas.unsigned_abs());
+    fences_in_vain(scene) >= FENCES && is_switchover_wanted(scene) && !scene.members.primary().is_some_and(stays)
 }
 
 /// Is the primary on its move? Nobody can write until that has ended, so all else waits; but where the pod whose turn it is

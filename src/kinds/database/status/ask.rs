@@ -4,7 +4,7 @@ use super::trouble;
 use crate::kinds::database::Database;
 use crate::kinds::database::lifecycle::words::{Event, Phase};
 use crate::kinds::database::scene::Scene;
-use crate::kinds::database::scene::standing::credentials_lost;
+use crate::kinds::database::scene::standing::{credentials_lost, is_moved_in_vain};
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
 use crate::kinds::order::Fate;
@@ -34,6 +34,7 @@ impl Asks for Database {
             (_, Phase::Degraded) if undone => Reason::DriftFought,
             (_, Phase::Unavailable) if Scene::of(look).primary_is_on_a_lost_node() => Reason::NodeLost,
             (_, Phase::Degraded | Phase::Unavailable) => Reason::PodsUnavailable,
+            _ if is_moved_in_vain(&Scene::of(look)) => Reason::SwitchoverStuck,
             _ => Reason::RolloutStuck,
         }
     }

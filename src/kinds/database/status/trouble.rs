@@ -58,6 +58,7 @@ pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
             lost.iter().map(lost_one).chain(job(look, Phase::SnapshottingBeforeDelete)).collect()
         }
         Reason::NodeLost => silent(&scene).into_iter().collect(),
+        Reason::SwitchoverStuck => unfollowed(&scene).into_iter().collect(),
         Reason::StorageNotExpandable => small(&scene),
         Reason::RemovalStuck => left(look),
         Reason::Protected => vec![quote("Database", &owner, "it carries pointsman.dev/protected=true")],
@@ -109,6 +110,18 @@ fn silent(scene: &Scene<'_>) -> Option<Evidence> {
     let end = pod.metadata.deletion_timestamp.as_ref()?.0;
     let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or("(none)");
     Some(quote("Pod", &pod.name_any(), &format!("it had to be gone by {end}, and its node {node} does not say that it is")))
+}
+
+/// The primary that nobody could take over from.
+fn unfollowed(scene: &Scene<'_>) -> Option<Evidence> {
+    let (owner, primary) = (scene.look.seen.object.name_any(), scene.members.primary()?);
+    let words = format!(
+        "it ended {} times so that another could take over; each time no replica held all that it had written, or it did not end \
+         cleanly, so it serves again. With spec.replicas of {} or more it stays what it is",
+        standing::fences_in_vain(scene),
+        primary + 1,
+    );
+    Some(quote("Pod", &names::pod(&owner, primary), &words))
 }
 
 fn probe(look: &Look<'_, Database>, scene: &Scene<'_>) -> Vec<Evidence> {

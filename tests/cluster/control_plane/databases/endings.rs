@@ -3,7 +3,7 @@
 use super::super::deputy;
 use super::super::protection::refused;
 use super::{ASKS, SOON, create, names, ready, saying};
-use crate::harness::{Space, Thing, audit, eventually, eventually_or, kubectl, operator, scraped, shared};
+use crate::harness::{Space, Thing, anew, audit, eventually, eventually_or, kubectl, operator, scraped, shared};
 use serde_json::{Value, json};
 
 /// Waits until the object is gone.
@@ -227,6 +227,12 @@ fn a_finalizer_that_is_taken_off_by_hand_leaves_the_data_and_no_server() {
     let _turn = shared();
     let space = Space::new("by-force");
     let base = ready(&space, "db", &json!({ "replicas": 2, "podTemplate": saying("snapshot", "wait") }));
+    // Copied with its labels, as people do who try something elsewhere.
+    let elsewhere = Space::new("copies");
+    let mut copy = anew(space.object("service/db-ro"));
+    copy["metadata"]["namespace"] = elsewhere.name.clone().into();
+    copy["spec"].as_object_mut().unwrap().retain(|field, _| !field.starts_with("clusterIP"));
+    elsewhere.apply(&copy.to_string()).ok();
     base.kubectl("delete", &["--wait=false"]).ok();
     base.reaches("SnapshottingBeforeDelete", SOON);
     base.kubectl("patch", &["--type=merge", "--patch", r#"{"metadata":{"finalizers":null}}"#]).ok();
@@ -234,11 +240,12 @@ fn a_finalizer_that_is_taken_off_by_hand_leaves_the_data_and_no_server() {
     let left = || names(&space, "pvc,secrets,services,statefulsets,jobs,cronjobs,poddisruptionbudgets,pods");
     let kept = ["persistentvolumeclaim/data-db-0", "persistentvolumeclaim/data-db-1", "persistentvolumeclaim/db-backups"];
     let kept: Vec<&str> = kept.into_iter().chain(["secret/db-app", "secret/db-internal"]).collect();
-    // They are looked for each minute.
+    // They are looked for twice a minute, and found twice.
     eventually_or(90, || left() == kept, || format!("{:?}", left()));
     let events = space.object_list(&["events"]);
     let told = events.iter().find(|event| event["reason"] == "FinalizerTakenOff").expect("an Event").to_string();
     for words in ["removed: ", "StatefulSet db", "Service db-ro", "kept, since it may hold data: PersistentVolumeClaim data-db-0"] {
         assert!(told.contains(words), "{words}: {told}");
     }
+    assert!(elsewhere.object("service/db-ro").is_object(), "the copy was removed");
 }

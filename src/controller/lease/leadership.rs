@@ -1,0 +1,82 @@
+//! What everybody else asks of the election: may this process act, and how long?
+
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+/// When this process may act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// Not now.
+    Outside,
+    /// Until then, unless it is renewed.
+    Until(Instant),
+    /// Always: there is no election.
+    Unlimited,
+}
+
+impl Term {
+    fn holds(self, at: Instant) -> bool {
+        match self {
+            Term::Outside => false,
+            Term::Until(end) => at < end,
+            Term::Unlimited => true,
+        }
+    }
+}
+
+/// May this process act? Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Leadership(watch::Receiver<Term>);
+
+impl Leadership {
+    /// That of the process whose term this is.
+    pub fn of(term: &watch::Sender<Term>) -> Self {
+        Leadership(term.subscribe())
+    }
+
+    /// May it act at this moment?
+    pub fn leads(&self) -> bool {
+        self.0.borrow().holds(Instant::now())
+    }
+
+    /// How much of the term is left; nothing where it has no end.
+    pub fn left(&self) -> Option<Duration> {
+        match *self.0.borrow() {
+            Term::Outside => Some(Duration::ZERO),
+            Term::Until(end) => Some(end.saturating_duration_since(Instant::now())),
+            Term::Unlimited => None,
+        }
+    }
+
+    /// Returns once it may act.
+    pub async fn begun(&self) {
+        // Where nobody can begin a term any more, none begins.
+        if self.0.clone().wait_for(|term| term.holds(Instant::now())).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Returns once it may not act any more.
+    pub async fn ended(&self) {
+        let mut term = self.0.clone();
+        loop {
+            let until = match *term.borrow_and_update() {
+                Term::Outside => return,
+                Term::Until(end) if end <= Instant::now() => return,
+                Term::Until(end) => Some(end),
+                Term::Unlimited => None,
+            };
+            let end = async {
+                match until {
+                    Some(end) => sleep_until(end).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = end => {}
+                changed = term.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+}
