@@ -469,17 +469,17 @@ fn a_last_dump_sends_away_who_is_connected_and_names_who_comes_back() {
     let stops = std::sync::atomic::Ordering::SeqCst;
     std::thread::scope(|scope| {
         // Ended, it comes back, writes, and stays until it is ended again.
-        let writer = || {
+        let comes_back = || {
             while !stopped.load(stops) {
-                let comes_back = ["-c", "INSERT INTO public.late VALUES (1)", "-c", "SELECT pg_sleep(600)"];
-                let _ = world.client("app", APP_PASSWORD, "shop").args(comes_back).output();
+                let writes = ["-c", "INSERT INTO public.late VALUES (1)", "-c", "SELECT pg_sleep(600)"];
+                let _ = world.client("app", APP_PASSWORD, "shop").args(writes).output();
             }
         };
-        let writes = scope.spawn(writer);
+        let client = scope.spawn(comes_back);
         // Each dump lasts for as long as that takes on a busy machine.
         let ended = last().program("pg_dump", "[[ $1 == -V ]] || sleep 2\nexec /pointsman/programs/pg_dump \"$@\"").run();
         stopped.store(true, stops);
-        while !writes.is_finished() {
+        while !client.is_finished() {
             primary.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'");
         }
         assert!(ended.words.starts_with("WRITTEN_TO: somebody wrote during each of 3 dumps; connected was app at "), "{}", ended.words);
