@@ -177,7 +177,7 @@ impl<'a> Parts<'a> {
     fn compete(&mut self, term: watch::Sender<Term>) {
         let resting = self.reached(Stage::Resting).boxed().shared();
         let turn = if self.config.leader_election {
-            let candidate = Candidate::new(self.clients.lease.clone(), self.config, term);
+            let candidate = Candidate::new(self.clients.lease.clone(), self.config, term, self.leadership.clone());
             candidate.run(join_all(std::mem::take(&mut self.listed)).map(drop), resting.clone()).boxed()
         } else {
             lead_alone(term, resting.clone()).boxed()

@@ -1,9 +1,10 @@
 //! Every cache that a look reads, and the watches that feed them.
 
 use super::cache::{Cache, Change, Key};
+use super::cluster_scoped::{self, ClusterScoped};
 use super::family::{Family, Kin, alive, is_of_kind};
+use super::kept;
 use super::listing::{Listing, Scope};
-use super::outside::{self, Outside};
 use super::queue::Queue;
 use super::watch;
 use crate::kinds::Served;
@@ -31,7 +32,7 @@ pub struct Caches<K: Served> {
     /// The objects themselves.
     pub objects: Arc<Cache<K::Object>>,
     /// What stands in no namespace.
-    pub outside: Outside,
+    pub cluster_scoped: ClusterScoped,
     families: BTreeMap<ChildKind, Arc<dyn Kin>>,
     pods: Arc<Cache<Pod>>,
     listing: Listing,
@@ -57,13 +58,13 @@ impl<K: Served> Caches<K> {
         let mut kinds = Count(0);
         K::child_types(&mut kinds);
         // Objects and pods; of each type of children ours, and those of others.
-        let listing = Listing::of(&scopes, 2 + 2 * kinds.0, outside::read_by::<K>().len());
+        let listing = Listing::of(&scopes, 2 + 2 * kinds.0, cluster_scoped::read_by::<K>().len());
         let mut plan = Plan::<K> { client, scopes, objects, queue: queue.clone(), listing, families: BTreeMap::new(), watches: Vec::new() };
         plan.watch_objects(gone);
         let pods = plan.watch_pods();
         K::child_types(&mut plan);
-        let outside = Outside::watched::<K>(&plan.client, &plan.objects, queue, &plan.listing, &mut plan.watches);
-        (Caches { objects: plan.objects, outside, families: plan.families, pods, listing: plan.listing }, plan.watches)
+        let cluster_scoped = ClusterScoped::watched::<K>(&plan.client, &plan.objects, queue, &plan.listing, &mut plan.watches);
+        (Caches { objects: plan.objects, cluster_scoped, families: plan.families, pods, listing: plan.listing }, plan.watches)
     }
 
     /// Returns when every watch has listed everything once, but where nobody may list.
@@ -109,7 +110,7 @@ impl<K: Served> Caches<K> {
         match self.families.get(&kind) {
             Some(family) => family.newest(namespace),
             None if kind == ChildKind::Pod => self.pods.newest(namespace),
-            // What is not watched is read anew by each look.
+            // What is not watched, and was written, is read again by the next look.
             None => u64::MAX,
         }
     }
@@ -161,7 +162,7 @@ impl<K: Served> Plan<K> {
                 queue.remove(&Key::of(object));
             }
         };
-        self.watch(&self.objects.clone(), |scope| watch::objects::<K>(&client, scope), watch::bookkeeping, tell);
+        self.watch(&self.objects.clone(), move |scope| watch::objects::<K>(&client, scope), kept::bookkeeping, tell);
     }
 
     fn watch_pods(&mut self) -> Arc<Cache<Pod>> {
@@ -173,7 +174,7 @@ impl<K: Served> Plan<K> {
             }
         };
         let client = self.client.clone();
-        self.watch(&pods, |scope| watch::events(&client, scope, OURS), watch::pod, tell);
+        self.watch(&pods, move |scope| watch::events(&client, scope, OURS), kept::pod, tell);
         pods
     }
 
@@ -190,12 +191,12 @@ impl<K: Served> Plan<K> {
     fn watch<T: watch::Watched, S: Stream<Item = watcher::Result<Event<T>>> + Send + 'static>(
         &mut self,
         cache: &Arc<Cache<T>>,
-        events: impl Fn(&Scope) -> S,
+        events: impl Fn(&Scope) -> S + Clone + Send + 'static,
         strip: fn(&mut T),
         tell: impl Fn(&T, Change) + Clone + Send + Sync + 'static,
     ) {
         for scope in &self.scopes {
-            let feed = watch::feed(cache.clone(), scope.clone(), events(scope), strip, tell.clone(), self.listing.clone());
+            let feed = watch::feed(cache.clone(), scope.clone(), events.clone(), strip, tell.clone(), self.listing.clone());
             self.watches.push(feed.boxed());
         }
     }
@@ -217,10 +218,11 @@ impl<K: Served> ChildVisitor for Plan<K> {
             // It may stand under another object's child's name, or free it.
             wanted_by::<K>(child).for_each(&asks);
         };
-        self.watch(&family.ours, |scope| watch::events(&client, scope, OURS), watch::child, tell);
+        let (ours, others) = (client.clone(), client);
+        self.watch(&family.ours, move |scope| watch::events(&ours, scope, OURS), kept::child, tell);
         let asks = self.asks();
         let tell = move |stranger: &PartialObjectMeta<T>, _| wanted_by::<K>(stranger).for_each(&asks);
-        self.watch(&family.strangers, |scope| watch::events(&client, scope, NOT_OURS), watch::stranger, tell);
+        self.watch(&family.strangers, move |scope| watch::events(&others, scope, NOT_OURS), kept::stranger, tell);
         self.families.insert(T::KIND, Arc::new(family));
     }
 }

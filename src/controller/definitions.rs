@@ -18,20 +18,16 @@ const WAIT: Duration = Duration::from_secs(5);
 /// waited for by whoever lists its objects.
 pub async fn suffice(client: Client, told: watch::Sender<Vec<String>>) {
     loop {
-        match lacking(&client).await {
-            Ok(lacking) => {
-                let suffice = lacking.is_empty();
-                if *told.borrow() != lacking {
-                    for lacks in &lacking {
-                        tracing::error!(lacks, "this process does not lead");
-                    }
-                    told.send_replace(lacking);
-                }
-                if suffice {
-                    return;
-                }
+        let lacking = lacking(&client).await.unwrap_or_else(|fault| vec![format!("the definitions cannot be read: {fault}")]);
+        let suffice = lacking.is_empty();
+        if *told.borrow() != lacking {
+            for lacks in &lacking {
+                tracing::error!(lacks, "this process does not lead");
             }
-            Err(error) => tracing::warn!(%error, "the definitions cannot be read; it is tried again"),
+            told.send_replace(lacking);
+        }
+        if suffice {
+            return;
         }
         tokio::time::sleep(WAIT).await;
     }
@@ -65,7 +61,7 @@ fn status(definition: &Definition) -> Option<Value> {
     Some(json!(version.schema)["openAPIV3Schema"]["properties"]["status"].take())
 }
 
-/// The first field of `wanted` that `found` does not let in.
+/// The first field of `wanted`, value of it, or length, that `found` does not let in.
 fn first_missing(wanted: &Value, found: &Value, path: &str) -> Option<String> {
     if found["x-kubernetes-preserve-unknown-fields"] == true {
         return None;
@@ -78,6 +74,15 @@ fn first_missing(wanted: &Value, found: &Value, path: &str) -> Option<String> {
             None => Some(path),
         }
     };
+    let values = wanted["enum"].as_array().into_iter().flatten();
+    let is_let_in = |value: &Value| found["enum"].as_array().is_none_or(|values| values.contains(value));
+    if let Some(value) = values.into_iter().find(|value| !is_let_in(value)) {
+        return Some(format!("{path}: {value}"));
+    }
+    let is_less = |bound: &&&str| found[**bound].as_u64().is_some_and(|least| wanted[**bound].as_u64().is_none_or(|most| most > least));
+    if let Some(bound) = ["maxLength", "maxItems", "maxProperties"].iter().find(is_less) {
+        return Some(format!("{path}: {bound} {}", wanted[*bound]));
+    }
     let within = |part: &str| wanted.get(part).and_then(|wanted| first_missing(wanted, &found[part], path));
     fields.into_iter().find_map(field).or_else(|| within("items")).or_else(|| within("additionalProperties"))
 }
@@ -116,10 +121,18 @@ mod tests {
                 (without(&ours, &["properties", "applied"]), "status.applied"),
                 (without(&ours, &["properties", "applied", "properties", "generation"]), "status.applied.generation"),
                 (without(&ours, &["properties", "history", "items", "properties", "cause"]), "status.history.cause"),
+                (
+                    edited(&ours, |definition| status_of(definition)["properties"]["history"]["maxItems"] = json!(1)),
+                    "status.history: maxItems ",
+                ),
                 (edited(&ours, old), "the version v1"),
             ] {
-                let said = format!("the definition {} is of an earlier release: it lacks {lack}", ours.name_any());
-                assert_eq!(lacks(&ours, &theirs), Some(format!("{said}; apply the definitions of this release")));
+                let said = lacks(&ours, &theirs).expect("it lacks something");
+                assert!(
+                    said.starts_with(&format!("the definition {} is of an earlier release: it lacks {lack}", ours.name_any())),
+                    "{said}"
+                );
+                assert!(said.ends_with("; apply the definitions of this release"), "{said}");
             }
             let open = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
             let newer = edited(&ours, |definition| status_of(definition)["properties"]["later"] = json!({ "type": "string" }));

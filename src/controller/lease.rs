@@ -45,6 +45,7 @@ pub struct Candidate {
     election: Election,
     times: Times,
     term: watch::Sender<Term>,
+    leadership: Leadership,
     /// Did its term begin?
     led: bool,
     /// News that the Lease is not its own.
@@ -54,14 +55,14 @@ pub struct Candidate {
 
 impl Candidate {
     /// A candidate that says in `term` when it may act. `client` neither retries nor waits its turn behind others.
-    pub fn new(client: Client, config: &Config, term: watch::Sender<Term>) -> Self {
+    pub fn new(client: Client, config: &Config, term: watch::Sender<Term>, leadership: Leadership) -> Self {
         let identity = identity();
         let calls = Calls::new(client, &config.namespace);
         let news = calls.news(identity.clone());
         let times = Times { duration: config.lease_duration, renew_deadline: config.lease_renew_deadline, retry: config.lease_retry };
         let election = Election::new(identity, times, Instant::now());
         telemetry::leader(NAME, false);
-        Candidate { calls, election, times, term, led: false, news, complaint: String::new() }
+        Candidate { calls, election, times, term, leadership, led: false, news, complaint: String::new() }
     }
 
     /// Competes, leads and competes again until `resign`; then gives back the Lease. For `warm`, see [`Self::term`].
@@ -70,7 +71,10 @@ impl Candidate {
         let mut ended = self.term(warm, resign.clone()).await;
         while let Err(lost) = ended {
             tracing::error!(%lost, "the term is over; this process competes again");
-            self.begin_anew();
+            tokio::select! {
+                () = self.leadership.rests() => self.begin_anew(),
+                () = resign.clone() => return,
+            }
             ended = self.term(std::future::ready(()), resign.clone()).await;
         }
     }

@@ -1,7 +1,7 @@
 //! What a destructive order is decided on: the pods and the precious children, read from the API server itself.
 
 use super::calls::{Unanswered, fetch};
-use super::watch;
+use super::kept;
 use crate::kinds::Served;
 use crate::kinds::children::ChildVisitor;
 use crate::kinds::order::{Child, ChildKind};
@@ -66,7 +66,7 @@ impl ChildVisitor for Lists<'_> {
         let (client, namespace, labels) = (self.client, self.namespace, self.labels);
         let call = async move {
             let mut found = listed::<T>(client, namespace, labels).await?;
-            found.iter_mut().map(Arc::make_mut).for_each(watch::bookkeeping);
+            found.iter_mut().map(Arc::make_mut).for_each(kept::bookkeeping);
             Ok(Box::new(found) as Precious)
         };
         self.calls.push((T::KIND, call.boxed()));

@@ -58,7 +58,7 @@ pub struct Memory {
     /// The Secrets that were read last.
     pub secrets: Option<Secrets>,
     /// Has anything happened since then, or does work go on?
-    pub is_stirred: bool,
+    pub has_news: bool,
     awaited: Vec<Awaited>,
     awaiting_since: Option<Instant>,
     orphaned_since: Option<Instant>,
@@ -89,7 +89,7 @@ impl Memory {
 
     /// When something has to be read again that nobody watches.
     pub fn reads_again(&self, at: Instant) -> Option<Duration> {
-        self.secrets.as_ref().map(|secrets| secrets.last(self.is_stirred, at))
+        self.secrets.as_ref().map(|secrets| secrets.left(self.has_news, at))
     }
 
     /// Forgets what was read of children that these orders write.

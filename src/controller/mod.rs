@@ -17,11 +17,13 @@ pub mod census;
 pub mod certificates;
 pub mod clients;
 mod clock;
+mod cluster_scoped;
 pub mod complaint;
 pub mod definitions;
 pub mod events;
 pub mod family;
 mod first;
+pub mod kept;
 pub mod lease;
 pub mod listing;
 pub mod live;
@@ -29,7 +31,6 @@ pub mod memory;
 mod names;
 pub mod observe;
 mod outcome;
-mod outside;
 pub mod pace;
 mod patched;
 pub mod perform;
@@ -169,6 +170,7 @@ impl<K: Served> Controller<K> {
                     () = leading.ended() => {}
                 }
             };
+            let _acting = leadership.acts().await;
             self.term(end.boxed()).await;
         }
     }

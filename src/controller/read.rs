@@ -33,9 +33,9 @@ pub struct Secrets {
 
 impl Secrets {
     /// How much longer they serve.
-    pub fn last(&self, is_stirred: bool, at: Instant) -> Duration {
+    pub fn left(&self, has_news: bool, at: Instant) -> Duration {
         let (least, spread) = REST;
-        let patience = if is_stirred { MOMENT } else { least + Duration::from_secs(self.said % spread) };
+        let patience = if has_news { MOMENT } else { least + Duration::from_secs(self.said % spread) };
         patience.saturating_sub(at.saturating_duration_since(self.at))
     }
 }
@@ -54,13 +54,13 @@ fn said<K: Served>(object: &K::Object) -> u64 {
 pub async fn readings<K: Served>(site: &Site<K>, object: &K::Object, memory: &mut Memory, at: Instant) -> Result<Readings, Unanswered> {
     let is_asked = object.status().is_some_and(|status| status.intervention.is_some());
     let said = said::<K>(object);
-    let serve = |kept: &mut Secrets| !is_asked && kept.said == said && !kept.last(memory.is_stirred, at).is_zero();
+    let serve = |kept: &mut Secrets| !is_asked && kept.said == said && !kept.left(memory.has_news, at).is_zero();
     let kept = match memory.secrets.take_if(serve) {
         Some(kept) => kept,
         None => Secrets { readings: secrets::<K>(&site.client, object).await?, at, said },
     };
-    memory.is_stirred &= kept.at != at;
-    let mut readings = site.caches.outside.readings::<K>(object);
+    memory.has_news &= kept.at != at;
+    let mut readings = site.caches.cluster_scoped.readings::<K>(object);
     readings.took_again(&kept.readings);
     memory.secrets = Some(kept).filter(|kept| !kept.readings.is_empty());
     Ok(readings)
@@ -71,7 +71,7 @@ pub async fn readings<K: Served>(site: &Site<K>, object: &K::Object, memory: &mu
 /// # Errors
 /// As [`readings`].
 pub async fn live<K: Served>(site: &Site<K>, object: &K::Object) -> Result<Readings, Unanswered> {
-    let mut readings = site.caches.outside.readings::<K>(object);
+    let mut readings = site.caches.cluster_scoped.readings::<K>(object);
     readings.took_again(&named::<K>(&site.client, object, |_| true).await?);
     Ok(readings)
 }
@@ -81,7 +81,7 @@ pub async fn live<K: Served>(site: &Site<K>, object: &K::Object) -> Result<Readi
 /// # Errors
 /// As [`readings`].
 pub async fn reviewed<K: Served>(site: &Site<K>, object: &K::Object) -> Result<Readings, Unanswered> {
-    let mut readings = site.caches.outside.readings::<K>(object);
+    let mut readings = site.caches.cluster_scoped.readings::<K>(object);
     readings.took_again(&secrets::<K>(&site.client, object).await?);
     Ok(readings)
 }

@@ -97,7 +97,7 @@ async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key, is_asked_for: bool)
         return Ok(Action::await_change());
     }
     let mut memory = known.unwrap_or_default();
-    memory.is_stirred |= is_asked_for;
+    memory.has_news |= is_asked_for;
     // A memory holds whole values only, so what a panic leaves behind is sound; and its back-off slows the next tries down.
     let looked = AssertUnwindSafe(look(&site, &object, &mut memory, moment).instrument(span)).catch_unwind().await;
     let looked = match looked.unwrap_or(Err(Cause::Panicked)) {
@@ -107,7 +107,7 @@ async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key, is_asked_for: bool)
     let generation = generation(object.as_ref());
     let next = match looked {
         Ok(next) => {
-            memory.is_stirred |= next < SAFETY;
+            memory.has_news |= next < SAFETY;
             Ok(Action::requeue(memory.reads_again(moment.at).map_or(next, |again| next.min(again.max(OUTDATED)))))
         }
         Err(cause) => {
@@ -124,8 +124,12 @@ async fn remembered<K: Served>(site: Arc<Site<K>>, key: Key, is_asked_for: bool)
 /// One look. Returns when the next one is due, should nothing happen before.
 async fn look<K: Served>(site: &Site<K>, object: &K::Object, memory: &mut Memory, moment: Moment) -> Result<Duration, Cause> {
     let namespace = object.namespace().unwrap_or_default();
+    // Where a right was lost, what was listed before may be so no more.
+    if let Some(words) = site.caches.refusal(&namespace) {
+        return Err(Cause::Unlisted(words));
+    }
     if !site.caches.cover(&namespace) {
-        return site.caches.refusal(&namespace).map_or(Ok(UNLISTED), |words| Err(Cause::Unlisted(words)));
+        return Ok(UNLISTED);
     }
     if let Some(wait) = memory.behind(&site.caches, &namespace, moment.at) {
         return Ok(wait);

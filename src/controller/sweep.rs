@@ -14,10 +14,9 @@ use super::perform::{Owner, collection, perform};
 use super::site::Site;
 use crate::kinds::Served;
 use crate::kinds::apply::removal;
-use crate::kinds::children::{ChildVisitor, controller};
+use crate::kinds::children::{ChildVisitor, controller, is_written_by};
 use crate::kinds::order::{Child, Order};
 use crate::kinds::prose::listed;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::ListParams;
 use kube::core::{ObjectList, PartialObjectMeta, Request};
 use kube::{Client, Resource, ResourceExt};
@@ -33,15 +32,25 @@ pub async fn sweeping<K: Served>(site: Arc<Site<K>>) {
     if K::FINALIZER.is_none() {
         return std::future::pending().await;
     }
-    let mut before = BTreeSet::new();
+    let (mut before, mut others) = (BTreeSet::new(), BTreeMap::new());
     loop {
         let mut left = Left { caches: &site.caches, found: BTreeMap::new() };
         K::child_types(&mut left);
         left.found.retain(|_, rest| !rest.serving.is_empty());
         let twice = std::mem::replace(&mut before, left.found.keys().cloned().collect());
+        // What others wrote is looked at again when there is more or less of it.
+        others.retain(|gone, _| left.found.contains_key(gone));
         for (gone, rest) in left.found.into_iter().filter(|(gone, _)| twice.contains(gone)) {
-            if let Err(error) = sweep(&site, &gone, rest).await {
-                tracing::warn!(%error, uid = gone.uid, namespace = gone.namespace, "what is left of an object that is gone was not removed");
+            let count = rest.serving.len();
+            if others.get(&gone) == Some(&count) {
+                continue;
+            }
+            match sweep(&site, &gone, rest).await {
+                Ok(true) => {}
+                Ok(false) => drop(others.insert(gone, count)),
+                Err(error) => {
+                    tracing::warn!(%error, uid = gone.uid, namespace = gone.namespace, "what is left of an object that is gone was not removed");
+                }
             }
         }
         tokio::time::sleep(EVERY).await;
@@ -103,14 +112,15 @@ impl<K: Served> ChildVisitor for Left<'_, K> {
     }
 }
 
-async fn sweep<K: Served>(site: &Site<K>, gone: &Gone, rest: Rest) -> Result<(), Unanswered> {
+/// Removes what this operator wrote; false where it wrote none of it.
+async fn sweep<K: Served>(site: &Site<K>, gone: &Gone, rest: Rest) -> Result<bool, Unanswered> {
     let objects = Request::new(K::Object::url_path(&(), Some(&gone.namespace)));
     let standing = fetch::<ObjectList<PartialObjectMeta>>(&site.client, objects.list_metadata(&ListParams::default())).await?;
     // Where nothing is told of the kind, nothing is known.
     let stands = standing.is_none_or(|objects| objects.items.iter().any(|object| object.uid().as_ref() == Some(&gone.uid)));
     // With a namespace everything in it goes, and the finalizer was taken off by the operator itself.
     if stands || is_ending(&site.client, &gone.namespace).await?.unwrap_or(true) {
-        return Ok(());
+        return Ok(true);
     }
     let Rest { name, serving, kept } = rest;
     let owner = Owner::gone::<K>(&gone.namespace, &name, &gone.uid);
@@ -122,49 +132,20 @@ async fn sweep<K: Served>(site: &Site<K>, gone: &Gone, rest: Rest) -> Result<(),
     }
     let serving = ours;
     if serving.is_empty() {
-        tracing::debug!(
-            uid = gone.uid,
-            namespace = gone.namespace,
-            name,
-            "what carries the labels of an object that is not here was not written here"
-        );
-        return Ok(());
+        let Gone { namespace, uid } = gone;
+        tracing::info!(uid, namespace, name, "what carries the labels of an object that is not here is left alone: others wrote it");
+        return Ok(false);
     }
     let performed = perform(&site.client, &owner, &serving).await;
     let removed = listed(serving.iter().filter_map(Order::child).map(|child| format!("{} {}", child.kind.name(), child.name)));
     let kept = listed(kept.into_iter().chain(["Secrets and ConfigMaps".to_owned()]));
     events::tell_sweep::<K>(&site.client, &site.instance, &owner, &removed, &kept).await;
-    performed.failure.map_or(Ok(()), Err)
+    performed.failure.map_or(Ok(true), Err)
 }
 
-/// Does the API server say that this operator wrote the child, where it stands? A copy has other writers, and one that was
-/// restored was written before it was made.
+/// Does the API server say that this operator wrote the child where it stands?
 async fn is_written_here(client: &Client, gone: &Gone, removal: &Order) -> Result<bool, Unanswered> {
     let Some(child) = removal.child() else { return Ok(false) };
     let found = standing(client, &collection(child, &gone.namespace), child).await?;
-    Ok(found.is_some_and(|found| has_written(&found.metadata)))
-}
-
-fn has_written(meta: &ObjectMeta) -> bool {
-    let made = meta.creation_timestamp.as_ref();
-    let entries = meta.managed_fields.iter().flatten();
-    entries.filter(|entry| entry.manager.as_deref() == Some(MANAGER)).any(|entry| entry.time.as_ref() >= made)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::{from_value, json};
-
-    #[test]
-    fn what_was_copied_or_restored_was_not_written_here() {
-        let made = "2026-01-02T00:00:00Z";
-        let meta = |manager: &str, time: &str| -> ObjectMeta {
-            from_value(json!({ "creationTimestamp": made, "managedFields": [{ "manager": manager, "time": time }] })).expect("metadata")
-        };
-        assert!(has_written(&meta(MANAGER, made)) && has_written(&meta(MANAGER, "2026-02-02T00:00:00Z")));
-        assert!(!has_written(&meta("kubectl-client-side-apply", made)), "a copy");
-        assert!(!has_written(&meta(MANAGER, "2025-02-02T00:00:00Z")), "restored from a backup");
-        assert!(!has_written(&ObjectMeta::default()));
-    }
+    Ok(found.is_some_and(|found| is_written_by(&found.metadata, MANAGER)))
 }

@@ -5,8 +5,9 @@ use super::order::{Child, ChildKind, ChildRef};
 use super::pod_template::Strings;
 use super::reading::{Readable, Reading};
 use super::rendered::OWNER_UID;
+use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::Pod;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::{Resource, ResourceExt};
 use serde_json::{Value, json};
 use std::fmt::{self, Debug};
@@ -151,6 +152,15 @@ pub fn labelled_owner(object: &impl Resource) -> Option<&String> {
     object.meta().labels.as_ref()?.get(OWNER_UID)
 }
 
+/// Did this field manager write the object where it stands? A copy has other writers, and what was restored from a backup was
+/// written long before it was created. Of one creation the API server notes the writer first, and webhooks take their time.
+pub fn is_written_by(object: &ObjectMeta, manager: &str) -> bool {
+    const WEBHOOKS: SignedDuration = SignedDuration::from_mins(1);
+    let Some(created) = &object.creation_timestamp else { return false };
+    let its = object.managed_fields.iter().flatten().filter(|entry| entry.manager.as_deref() == Some(manager));
+    its.filter_map(|entry| entry.time.as_ref()).any(|time| created.0.duration_since(time.0) <= WEBHOOKS)
+}
+
 /// Is the object a child of the one with this uid: by its controller, or, where nobody controls it, by its label?
 pub fn belongs(object: &impl Resource, uid: &str) -> bool {
     match controller(object) {
@@ -163,9 +173,9 @@ pub fn belongs(object: &impl Resource, uid: &str) -> bool {
 pub trait Lookup {
     /// What stands under `name` in the owner's namespace; of a type that is declared as a child, or as a reading of this name.
     fn slot<T: Child>(&self, name: &str) -> Slot<T>;
-    /// A thing that is read at every look.
+    /// A thing that the kind declares as a reading.
     fn read<T: Readable>(&self, name: &str) -> Reading<T>;
-    /// All things of a kind that are read at every look.
+    /// All things of a kind that is declared as a reading.
     fn read_all<T: Readable>(&self) -> Reading<Vec<Arc<T>>>;
     /// Every child of this type that carries the owner's uid in a label, and that nobody else controls.
     fn all<T: Child>(&self) -> Vec<Arc<T>>;

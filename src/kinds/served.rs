@@ -31,7 +31,7 @@ pub trait Served: Kind + Provable {
     const FINALIZER: Option<&'static str> = None;
     /// Does it put a label on pods, by which a Service finds them?
     const LABELS_PODS: bool = false;
-    /// What is read anew at every look, and never watched.
+    /// What looks need besides the object and its children.
     const READINGS: &'static [Source<Self::Object>] = &[];
     /// States that nobody wished for, although no question is open yet: entering one is told as a warning.
     const TROUBLED: &'static [Self::Phase];

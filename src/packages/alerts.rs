@@ -59,6 +59,17 @@ pub const ALERTS: &[Alert] = &[
         more: "The deadline is the one in `.status.deadlineTime`: settings and progress move it, and the alert with it. Look at `rest_client_requests_total` for answers other than 2xx, at `controller_runtime_reconcile_errors_total`, and for an Event `StatusRefused` or `RightMissing` beside the object.",
     },
     Alert {
+        name: "PointsmanBlind",
+        expression: "max by (namespace, resource) (pointsman_blind) == 1",
+        lasts: "5m",
+        severity: "warning",
+        summary: "the operator may not list {{ $labels.resource }}{{ if $labels.namespace }} in {{ $labels.namespace }}{{ end }}",
+        what: "The API server refuses the operator a right that its roles have, in one namespace or, where none is named, in the whole cluster",
+        matters: "Nothing is repaired and no change is carried out for the objects there: what stands around them is not known",
+        next: "kubectl auth can-i list {{ $labels.resource }} --namespace {{ $labels.namespace }} --as system:serviceaccount:NAMESPACE:pointsman, with the operator's own namespace for NAMESPACE",
+        more: "A RoleBinding `pointsman-watched` that is missing in a namespace of `watchNamespaces` is the usual cause. Each object there has an Event `RightMissing` with the API server's words, unless the right to write Events is missing with the rest.",
+    },
+    Alert {
         name: "PointsmanFlapping",
         expression: "sum by (kind, namespace, name) (changes(pointsman_state_entered_timestamp_seconds[1h])) > 12",
         lasts: "0m",

@@ -88,7 +88,7 @@ fn child_kinds() -> BTreeMap<ChildKind, bool> {
     kinds
 }
 
-/// What is read at every look and never watched: what is the cluster's, or what stands in namespaces.
+/// What looks need besides objects and children: what is the cluster's, or what stands in namespaces.
 fn readings(the_clusters: bool) -> Vec<Value> {
     let mut verbs: BTreeMap<ReadKind, BTreeSet<&str>> = BTreeMap::new();
     let all = of_each!(K: Vec<(ReadKind, Vec<&'static str>)> => K::READINGS.iter().map(|source| (source.kind, source.verbs())).collect());

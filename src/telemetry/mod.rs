@@ -11,7 +11,7 @@ pub mod scrape;
 pub mod table;
 
 pub use record::{
-    Ended, Look, Webhook, certificate_expiry, certificate_mismatch, clock, connection_refused, controller, leader, queued, refusal,
+    Ended, Look, Webhook, blind, certificate_expiry, certificate_mismatch, clock, connection_refused, controller, leader, queued, refusal,
     transition, volumes_go,
 };
 

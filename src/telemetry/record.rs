@@ -43,6 +43,11 @@ pub fn certificate_expiry(certificate: &str, at: i64) {
     metrics().certificate_expiry.with([certificate]).set(at);
 }
 
+/// Says whether a resource cannot be listed; the namespace is empty where that is so everywhere.
+pub fn blind(namespace: &str, resource: &str, is_so: bool) {
+    metrics().blind.with([namespace, resource]).set(i64::from(is_so));
+}
+
 /// Says whether a bundle that the API server trusts does not fit the leaf that is presented.
 pub fn certificate_mismatch(differs: bool) {
     metrics().certificate_mismatch.set(i64::from(differs));

@@ -71,6 +71,8 @@ table! {
         "1 where a bundle that the API server trusts does not fit the leaf that is presented, so that it cannot call the webhooks";
     clock: Gauge = "pointsman_clock_skew_seconds" []
         "How far this machine's clock is ahead of the API server's, in seconds; decisions go by the API server's, and up to 3 s count as none";
+    blind: Gauges<2> = "pointsman_blind" ["namespace", "resource"]
+        "1 while the API server does not let the operator list and watch a resource: nothing is done for objects in that namespace, or in any where none is named";
     leader: Gauge = "pointsman_leader" []
         "1 where this replica looks after objects, 0 where it stands by";
     reconciles: Counters<2> = "controller_runtime_reconcile_total" ["controller", "result"]

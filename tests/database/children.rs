@@ -5,6 +5,8 @@ use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::batch::v1::{CronJob, Job};
 use k8s_openapi::api::core::v1::{ConfigMap, PersistentVolumeClaim, Secret, Service};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use pointsman::kinds::children::is_written_by;
 use pointsman::kinds::database::children;
 use pointsman::kinds::database::children::configuration::{self, Learned, quoted};
 use pointsman::kinds::database::children::credentials::{ENTROPY, SALT};
@@ -305,4 +307,24 @@ fn whatever_a_value_holds_it_stays_one_value() {
         assert_eq!(read(&text).as_ref(), Some(&value), "{text}");
         assert_eq!(text.lines().count(), 1, "{text}");
     }
+}
+
+#[test]
+fn what_was_copied_or_restored_was_not_written_where_it_stands() {
+    let made = "2026-01-02T00:00:00Z";
+    let written = |manager: &str, time: &str| {
+        let meta = json!({ "creationTimestamp": made, "managedFields": [{ "manager": manager, "time": time }] });
+        is_written_by(&serde_json::from_value(meta).expect("metadata"), "pointsman")
+    };
+    assert!(written("pointsman", made) && written("pointsman", "2026-02-02T00:00:00Z"));
+    assert!(written("pointsman", "2026-01-01T23:59:30Z"), "a webhook took its time");
+    assert!(!written("kubectl-client-side-apply", made), "a copy");
+    assert!(!written("pointsman", "2025-02-02T00:00:00Z"), "restored from a backup");
+    assert!(!is_written_by(&ObjectMeta::default(), "pointsman"));
+}
+
+#[test]
+fn a_last_dump_knows_how_long_its_job_may_take() {
+    let script = include_str!("../../src/kinds/database/scripts/dump.sh");
+    assert!(script.contains(&format!("JOB_SECONDS=${{POINTSMAN_JOB_SECONDS:-{}}}", 2 * jobs::DUMP_SECONDS)));
 }

@@ -477,13 +477,16 @@ fn a_last_dump_sends_away_who_is_connected_and_names_who_comes_back() {
         };
         let client = scope.spawn(comes_back);
         // Each dump lasts for as long as that takes on a busy machine.
-        let ended = last().program("pg_dump", "[[ $1 == -V ]] || sleep 2\nexec /pointsman/programs/pg_dump \"$@\"").run();
+        let slow = || last().program("pg_dump", "[[ $1 == -V ]] || sleep 2\nexec /pointsman/programs/pg_dump \"$@\"");
+        let ended = slow().run();
+        let in_a_hurry = slow().with("POINTSMAN_JOB_SECONDS", "4").run();
         stopped.store(true, stops);
         while !client.is_finished() {
             primary.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'");
         }
         assert!(ended.words.starts_with("WRITTEN_TO: somebody wrote during each of 3 dumps; connected was app at "), "{}", ended.words);
         assert!(ended.words.ends_with(" (psql)"), "{}", ended.words);
+        assert!(in_a_hurry.words.starts_with("WRITTEN_TO: somebody wrote during each of 1 dumps; "), "{}", in_a_hurry.words);
     });
 }
 

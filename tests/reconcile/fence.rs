@@ -69,7 +69,7 @@ async fn the_api_server_has_as_long_for_a_write_as_nobody_else_may_lead() {
         (in_seconds(10), Method::PATCH, format!("{plain}&timeout=14000ms")),
         (in_seconds(1), Method::DELETE, format!("{plain}&timeout=5000ms")),
         (in_seconds(10), Method::GET, plain.to_owned()),
-        (in_seconds(100), Method::PATCH, plain.to_owned()),
+        (in_seconds(100), Method::PATCH, format!("{plain}&timeout=60000ms")),
         (Term::Unlimited, Method::PATCH, plain.to_owned()),
     ] {
         let server = Slow::default();

@@ -105,7 +105,7 @@ fn started(holder: Option<&str>, keys: bool) -> (Server, Candidate, Leadership) 
     let leadership = Leadership::of(&term);
     let server = Server::new(holder, keys, leadership.clone());
     let config = Config::parse(["pointsman".into()]).unwrap();
-    let candidate = Candidate::new(server.client(), &config, term);
+    let candidate = Candidate::new(server.client(), &config, term, leadership.clone());
     (server, candidate, leadership)
 }
 

@@ -49,6 +49,9 @@ const USUAL: Duration = Duration::from_mins(1);
 /// Of the time between two terms, what is left for clocks of other rates and for the API server to end a request.
 const MARGIN: Duration = Duration::from_secs(1);
 
+/// With less than this nothing is begun; and no time at all means any time to the API server.
+const LEAST: Duration = Duration::from_millis(100);
+
 /// Puts the fence around a client.
 #[derive(Clone, Debug)]
 pub struct FenceLayer {
@@ -97,9 +100,11 @@ where
         if !leadership.leads() {
             return async move { Err(Fenced { method, path, what: What::NotSent }.into()) }.boxed();
         }
-        let left = leadership.left().map(|left| (left + between).saturating_sub(MARGIN));
-        let request = if let Some(left) = left.filter(|left| *left < USUAL) { within(left, request) } else { request };
-        let answer = self.inner.call(request);
+        let left = leadership.left().map(|left| (left + between).saturating_sub(MARGIN).min(USUAL));
+        if left.is_some_and(|left| left < LEAST) {
+            return async move { Err(Fenced { method, path, what: What::NotSent }.into()) }.boxed();
+        }
+        let answer = self.inner.call(if let Some(left) = left { within(left, request) } else { request });
         async move {
             tokio::select! {
                 biased;

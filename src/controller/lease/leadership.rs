@@ -1,7 +1,8 @@
 //! What everybody else asks of the election: may this process act, and how long?
 
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{OwnedRwLockReadGuard, RwLock, watch};
 use tokio::time::{Instant, sleep_until};
 
 /// When this process may act.
@@ -27,22 +28,26 @@ impl Term {
 
 /// May this process act? Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Leadership(watch::Receiver<Term>);
+pub struct Leadership {
+    term: watch::Receiver<Term>,
+    /// Held by whoever acts.
+    acting: Arc<RwLock<()>>,
+}
 
 impl Leadership {
     /// That of the process whose term this is.
     pub fn of(term: &watch::Sender<Term>) -> Self {
-        Leadership(term.subscribe())
+        Leadership { term: term.subscribe(), acting: Arc::default() }
     }
 
     /// May it act at this moment?
     pub fn leads(&self) -> bool {
-        self.0.borrow().holds(Instant::now())
+        self.term.borrow().holds(Instant::now())
     }
 
     /// How much of the term is left; nothing where it has no end.
     pub fn left(&self) -> Option<Duration> {
-        match *self.0.borrow() {
+        match *self.term.borrow() {
             Term::Outside => Some(Duration::ZERO),
             Term::Until(end) => Some(end.saturating_duration_since(Instant::now())),
             Term::Unlimited => None,
@@ -52,14 +57,25 @@ impl Leadership {
     /// Returns once it may act.
     pub async fn begun(&self) {
         // Where nobody can begin a term any more, none begins.
-        if self.0.clone().wait_for(|term| term.holds(Instant::now())).await.is_err() {
+        if self.term.clone().wait_for(|term| term.holds(Instant::now())).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
 
+    /// For as long as what is returned is held, something of this term acts: another one does not begin meanwhile, in which what it
+    /// decided might be carried out.
+    pub async fn acts(&self) -> OwnedRwLockReadGuard<()> {
+        self.acting.clone().read_owned().await
+    }
+
+    /// Returns once nothing acts.
+    pub async fn rests(&self) {
+        drop(self.acting.write().await);
+    }
+
     /// Returns once it may not act any more.
     pub async fn ended(&self) {
-        let mut term = self.0.clone();
+        let mut term = self.term.clone();
         loop {
             let until = match *term.borrow_and_update() {
                 Term::Outside => return,

@@ -211,6 +211,7 @@ fn auxiliaries_drifted(scene: &Scene<'_>) -> bool {
 fn is_overdue(scene: &Scene<'_>) -> bool {
     let waits = work::task(scene.look, scene.phase()).is_some_and(|task| !matches!(task.progress, Progress::Missing));
     // It serves again first.
-    let moves_no_more = || is_moved_in_vain(scene) && scene.members.primary_is_ready() && !is_midway(scene);
-    scene.look.is_overdue() || waits && scene.look.late() || moves_no_more()
+    let moves = || matches!(scene.phase(), Phase::Scaling | Phase::Restarting | Phase::RollingBack);
+    let in_vain = || moves() && is_moved_in_vain(scene) && scene.members.primary_is_ready() && !is_midway(scene);
+    scene.look.is_overdue() || waits && scene.look.late() || in_vain()
 }

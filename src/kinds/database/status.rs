@@ -21,6 +21,7 @@ use super::scene::members::Members;
 use super::scene::outcome::{self, Outcome};
 use super::scene::recorded::record;
 use super::scene::said::{self, End};
+use super::scene::standing::counted_fences;
 use super::scene::work::{self, Progress};
 use crate::kinds::look::Look;
 use crate::kinds::passage::Remembered;
@@ -73,6 +74,7 @@ impl Remembered for Database {
         let scene = Scene::of(look);
         let more = &mut status.more;
         more.system = record(&scene);
+        more.fences = counted_fences(&scene);
         more.failed_attempt = finished_jobs::failed_attempt(&scene, more.failed_attempt.take());
         more.begun |= matches!(step.next(), Phase::Restoring | Phase::Initializing);
         match step.cause() {
@@ -88,7 +90,6 @@ impl Remembered for Database {
             _ => {}
         }
         more.retried = more.retried.take().filter(|uid| scene.members.pods().any(|(_, pod)| pod.metadata.uid.as_ref() == Some(uid)));
-        more.fences = more.fences.min(scene.members.told().map_or(0, |told| told.fences));
         more.settings = reloaded(&scene, more.settings.take());
         if more.reset_time.is_some() && (look.children.credentials.is_err() || more.unaware.is_none()) {
             more.unaware = Some(scene.members.uids());
@@ -108,7 +109,7 @@ fn try_again(more: &mut More, scene: &Scene<'_>, asked: Option<Reason>) {
             let pod = scene.diverged().and_then(|(ordinal, _)| scene.members.pod(ordinal));
             more.retried = pod.and_then(ResourceExt::uid);
         }
-        (Some(Reason::SwitchoverStuck), _) => more.fences = scene.members.told().map_or(0, |told| told.fences),
+        (Some(Reason::SwitchoverStuck), _) => more.fences = None,
         _ => {}
     }
 }

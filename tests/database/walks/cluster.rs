@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
-use pointsman::controller::watch;
+use pointsman::controller::kept;
 use pointsman::kinds::children::{Lookup, Slot, belongs, controller, labelled_owner};
 use pointsman::kinds::database::object::v1::Database;
 use pointsman::kinds::digest;
@@ -474,7 +474,7 @@ impl Things<'_> {
     fn typed<T: Child>(&self, thing: &Value) -> T {
         let mut one = typed(thing);
         if self.1 == View::Cached {
-            watch::child(&mut one);
+            kept::child(&mut one);
         }
         one
     }
@@ -538,7 +538,7 @@ impl Lookup for Things<'_> {
         let mut pods: Vec<Arc<Pod>> = self.every::<Pod>().into_iter().filter(fits).collect();
         if self.1 == View::Cached {
             for pod in &mut pods {
-                watch::pod(Arc::make_mut(pod));
+                kept::pod(Arc::make_mut(pod));
             }
         }
         pods

@@ -27,8 +27,6 @@ pub struct Topology {
     pub primary: Option<u32>,
     /// Who was it when nobody was named: named again, it is no other primary. The servers do not read this.
     pub fenced: Option<u32>,
-    /// How often nobody was named since another primary was. The servers do not read this either.
-    pub fences: u32,
     /// One more with each other primary, from 1.
     pub epoch: u32,
     /// The system identifier of the data, once a server has told it: from then on no volume is ever initialised.
@@ -58,7 +56,6 @@ impl Topology {
         Topology {
             primary: Some(0),
             fenced: None,
-            fences: 0,
             epoch: 1,
             systemid: None,
             claims: nobody,
@@ -78,16 +75,14 @@ impl Topology {
     /// Nobody may be the primary: it ends with FENCED at its next start.
     #[must_use]
     pub fn fenced(self) -> Self {
-        let fences = self.fences.saturating_add(u32::from(self.primary.is_some()));
-        Topology { fenced: self.primary.or(self.fenced), primary: None, fences, ..self }
+        Topology { fenced: self.primary.or(self.fenced), primary: None, ..self }
     }
 
     /// This ordinal is the primary, at the next epoch unless it was the primary before.
     #[must_use]
     pub fn handed_over(self, to: u32) -> Self {
-        let is_the_same = self.primary.or(self.fenced) == Some(to);
-        let (epoch, fences) = if is_the_same { (self.epoch, self.fences) } else { (self.epoch.saturating_add(1), 0) };
-        Topology { primary: Some(to), fenced: None, fences, epoch, ..self }
+        let epoch = if self.primary.or(self.fenced) == Some(to) { self.epoch } else { self.epoch.saturating_add(1) };
+        Topology { primary: Some(to), fenced: None, epoch, ..self }
     }
 
     /// The data exists, and is this system's.
@@ -118,7 +113,6 @@ impl Topology {
         Ok(Topology {
             primary: number(data, "primary")?,
             fenced: number(data, "fenced")?,
-            fences: number(data, "fences")?.unwrap_or_default(),
             epoch,
             systemid: Some(systemid.to_owned()).filter(|systemid| !systemid.is_empty()),
             claims: numbered(data, CLAIM, |uid| Some(uid.to_owned()).filter(|uid| !uid.is_empty()))?,
@@ -170,7 +164,6 @@ impl Topology {
         ]
         .map(|(key, value)| (key.to_owned(), value))
         .into();
-        data.extend((self.fences > 0).then(|| ("fences".to_owned(), self.fences.to_string())));
         data.extend(self.claims.iter().map(|(ordinal, uid)| (format!("{CLAIM}{ordinal}"), uid.clone())));
         data.extend(self.reclone.iter().map(|(ordinal, epoch)| (format!("{RECLONE}{ordinal}"), epoch.to_string())));
         data
@@ -245,10 +238,8 @@ mod tests {
 
     #[test]
     fn the_epoch_counts_other_primaries_and_no_fences() {
-        assert_eq!(first().fenced().handed_over(0), Topology { fences: 1, ..first() }, "a fence that is taken back");
+        assert_eq!(first().fenced().handed_over(0), first(), "a fence that is taken back");
         assert_eq!(first().fenced().fenced(), first().fenced());
-        assert_eq!(first().fenced().handed_over(0).fenced().fences, 2);
-        assert_eq!(first().fenced().handed_over(1).fences, 0, "another primary");
         let other = first().fenced().handed_over(1);
         assert_eq!((other.primary, other.epoch), (Some(1), 2));
         assert_eq!(other.clone().handed_over(1), other);
@@ -258,7 +249,6 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_named() {
         let cases = [
-            ("fences", "-1"),
             ("epoch", "0"),
             ("epoch", ""),
             ("primary", "-1"),

@@ -70,9 +70,10 @@ pub struct More {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", length(max = 64))]
     pub retried: Option<String>,
-    /// How many fences in vain a person has seen, and has had tried again.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub fences: u32,
+    /// How often the primary ended for another, while it is to move and nobody took over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Fences")]
+    pub fences: Option<Fences>,
     /// When a person has allowed new passwords that the primary has not learnt yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time")]
@@ -188,6 +189,16 @@ pub struct Reloaded {
     pub older: Option<Vec<String>>,
     /// Has every server read them?
     pub read: bool,
+}
+
+/// How often the primary ended for another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Fences {
+    /// How often.
+    pub count: u32,
+    /// Is nobody the primary just now?
+    pub open: bool,
 }
 
 /// An attempt of a Job that failed.

@@ -37,7 +37,6 @@ pub fn recorded(system: &System) -> Topology {
     Topology {
         primary: Some(system.primary),
         fenced: None,
-        fences: 0,
         epoch: system.epoch.max(1),
         systemid: system.identifier.clone(),
         claims: claims.collect(),

@@ -9,6 +9,7 @@ use crate::kinds::database::Database;
 use crate::kinds::database::children::names::Work;
 use crate::kinds::database::children::secrets::Loss;
 use crate::kinds::database::children::{names, network};
+use crate::kinds::database::object::more::Fences;
 use crate::kinds::database::reports::last_words::Word as Refusal;
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
@@ -72,9 +73,22 @@ const FENCES: u32 = 3;
 /// How long it serves at least before it ends for the last time.
 const BETWEEN: SignedDuration = SignedDuration::from_mins(1);
 
-/// How often nobody took over, since a person had it tried again.
+/// How often the primary ended for another, and nobody took over.
 pub fn fences_in_vain(scene: &Scene<'_>) -> u32 {
-    scene.members.told().map_or(0, |told| told.fences.saturating_sub(scene.more.fences))
+    scene.more.fences.map_or(0, |fences| fences.count)
+}
+
+/// The same, to be remembered: it counts while the primary is to move, until another is named.
+pub fn counted_fences(scene: &Scene<'_>) -> Option<Fences> {
+    let before = scene.more.fences.unwrap_or_default();
+    let told = scene.members.told()?;
+    if told.primary.is_none() {
+        let count = before.count.saturating_add(u32::from(!before.open));
+        return Some(Fences { count, open: true });
+    }
+    let is_another = scene.more.system.as_ref().is_some_and(|system| told.primary != Some(system.primary));
+    let counts = before.count > 0 && !is_another && is_switchover_wanted(scene);
+    counts.then_some(Fences { open: false, ..before })
 }
 
 /// May the primary end once more for another? The second time comes at once, since a crash is no reason to wait; each time, nobody
@@ -91,7 +105,7 @@ pub fn may_fence(scene: &Scene<'_>, primary: u32) -> bool {
 /// Is the primary to move, and was it tried again and again in vain? Not where the spec lets it stay by now.
 pub fn is_moved_in_vain(scene: &Scene<'_>) -> bool {
     let stays = |primary: u32| scene.look.wanted.as_ref().is_ok_and(|wanted| primary < wanted.replicas.unsigned_abs());
-    fences_in_vain(scene) >= FENCES && is_switchover_wanted(scene) && !scene.members.primary().is_some_and(stays)
+    fences_in_vain(scene) >= FENCES && is_switchover_wanted(scene) && scene.members.primary().is_some_and(|primary| !stays(primary))
 }
 
 /// Is the primary on its move? Nobody can write until that has ended, so all else waits; but where the pod whose turn it is

@@ -12,8 +12,9 @@ kind=${POINTSMAN_DUMP:-backup}
 [[ $kind == backup || $kind == snapshot ]] || refuse CONFIG "a dump is a backup or a snapshot, not '$kind'"
 retain=${POINTSMAN_RETAIN:-0}
 folder='' part='' connected='' returning=''
-# How often a last dump is made anew, where somebody writes meanwhile.
+# How often a last dump is made anew, where somebody writes meanwhile; and how long its Job may take, in seconds.
 DUMPS=3
+JOB_SECONDS=${POINTSMAN_JOB_SECONDS:-43200}
 
 # What is not whole goes, whatever ended this.
 discard() {
@@ -76,10 +77,11 @@ copy() {
 # What is written after a last dump goes with the volume: one counts where nobody has written since it began. Who asks a Service is
 # led to nobody by now, and who is connected still is sent away: before, and after, since a session is counted when it ends.
 copy_at_rest() {
-    local try before after
+    local try before after began=0
     refuse_prepared
-    for ((try = 0; try < DUMPS; try++)); do
-        connected=
+    # Another one is begun where there is time for it.
+    for ((try = 0; try < DUMPS && (try == 0 || SECONDS + SECONDS - began < JOB_SECONDS); try++)); do
+        began=$SECONDS connected=
         send_away
         before=$(written)
         copy
@@ -89,7 +91,7 @@ copy_at_rest() {
         [[ $after != "$before" || -n $returning ]] || return 0
         say "somebody has written meanwhile"
     done
-    refuse WRITTEN_TO "somebody wrote during each of $DUMPS dumps${connected:+; connected was $connected}"
+    refuse WRITTEN_TO "somebody wrote during each of $try dumps${connected:+; connected was $connected}"
 }
 
 # What is prepared is in no dump, and would go with the volume.

@@ -52,7 +52,6 @@ const CASES: &[Case] = &[
     Case { reason: Reason::PodsUnavailable, asks: pods_lost, says: "Unschedulable", mends: place, verb: "", rests: "Ready" },
     Case { reason: Reason::DriftFought, asks: fought, says: "replicas", mends: nothing, verb: "yield", rests: "Ready" },
     Case { reason: Reason::ReplicaDiverged, asks: diverged, says: "DIVERGED", mends: diverged_no_more, verb: "", rests: "Ready" },
-    Case { reason: Reason::SwitchoverStuck, asks: cannot_move, says: "so it serves again", mends: stays, verb: "", rests: "Ready" },
     Case { reason: Reason::NodeLost, asks: node_lost, says: "does not say that it is", mends: node_gone, verb: "", rests: "Ready" },
     Case {
         reason: Reason::StorageNotExpandable,
@@ -64,9 +63,11 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// Driven beside: a spec that no write can make (`invalid.rs`), and what is asked of one that goes or that lost its passwords or its volume.
-const APART: [Reason; 6] = [
+/// Driven beside: a spec that no write can make (`invalid.rs`), a move of the primary that only servers can refuse (the walks), and
+/// what is asked of one that goes or that lost its passwords or its volume.
+const APART: [Reason; 7] = [
     Reason::SpecInvalid,
+    Reason::SwitchoverStuck,
     Reason::CredentialsLost,
     Reason::PrimaryVolumeLost,
     Reason::Protected,
@@ -203,20 +204,6 @@ fn diverged_no_more(space: &Space) {
     space.kubectl(&["delete", "pod/db-1", "--wait=false"]).ok();
     let is_ready = || space.object("pod/db-1")["status"]["conditions"].to_string().contains("True");
     eventually_or(SOON, is_ready, || space.object("pod/db-1").to_string());
-}
-
-/// The second server is the primary, and it has ended three times for another one.
-fn cannot_move(space: &Space) {
-    let base = ready(space, "db", &json!({ "replicas": 2 }));
-    let told = json!({ "data": { "primary": "1", "epoch": "2", "fences": "3" } });
-    space.kubectl(&["patch", "configmap/db-topology", "--type=merge", "--patch", &told.to_string()]).ok();
-    eventually_or(SOON, || base.status()["primary"] == "db-1", || base.status().to_string());
-    base.ready_within(SOON);
-    base.patch(r#"{"replicas":1}"#).ok();
-}
-
-fn stays(space: &Space) {
-    base(space).patch(r#"{"replicas":2}"#).ok();
 }
 
 /// A pod that was told to go, and that nobody says has gone: as where its kubelet answers no more.

@@ -2,6 +2,7 @@
 
 use super::cache::{Cache, Key};
 use super::caches::Watch;
+use super::kept;
 use super::listing::{Listing, Scope};
 use super::queue::Queue;
 use super::watch::{self, Watched};
@@ -16,14 +17,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The caches of what stands in no namespace; empty where the kind reads none of it.
-pub struct Outside {
+pub struct ClusterScoped {
     /// Every namespace.
     pub namespaces: Arc<Cache<Namespace>>,
     /// Every class.
     pub classes: Arc<Cache<StorageClass>>,
 }
 
-impl Outside {
+impl ClusterScoped {
     /// Caches, and the watches that will feed those that the kind reads. Each thing is told anew whenever it is listed, so only
     /// the objects are looked at that wait for it.
     pub fn watched<K: Served>(
@@ -45,7 +46,7 @@ impl Outside {
         };
         let changes = move |_: &StorageClass| ask_again(&|object| object.status().is_some_and(|status| status.intervention.is_some()));
         let namespaces = fed::<K, _>(client, listing, watches, ends);
-        Outside { namespaces, classes: fed::<K, _>(client, listing, watches, changes) }
+        ClusterScoped { namespaces, classes: fed::<K, _>(client, listing, watches, changes) }
     }
 
     /// What of it a look at `object` needs.
@@ -69,10 +70,12 @@ fn fed<K: Served, T: Readable + Watched>(
     watches: &mut Vec<Watch>,
     tell: impl Fn(&T) + Send + Sync + 'static,
 ) -> Arc<Cache<T>> {
-    let cache = Arc::new(Cache::new(&[Scope::Outside]));
+    let cache = Arc::new(Cache::new(&[Scope::ClusterScoped]));
     if read_by::<K>().contains(&T::KIND) {
+        let client = client.clone();
+        let events = move |_: &Scope| watch::all(&client);
         let tell = move |thing: &T, _| tell(thing);
-        watches.push(watch::feed(cache.clone(), Scope::Outside, watch::all(client), watch::bookkeeping, tell, listing.clone()).boxed());
+        watches.push(watch::feed(cache.clone(), Scope::ClusterScoped, events, kept::bookkeeping, tell, listing.clone()).boxed());
     }
     cache
 }

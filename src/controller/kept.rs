@@ -1,0 +1,75 @@
+//! What a watch keeps of what it is told: pure, so that whatever is decided can be tried on just that.
+
+use crate::kinds::annotations::PREFIX;
+use crate::kinds::order::Child;
+use crate::kinds::rendered::OWNER_UID;
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, PodSpec};
+use kube::Resource;
+use kube::core::{ObjectMeta, PartialObjectMeta};
+use std::any::Any;
+use std::collections::BTreeMap;
+
+/// From how many bytes on what never changes is not kept.
+const LARGE: usize = 4096;
+
+/// Drops what the API server keeps for writers only.
+pub fn bookkeeping<T: Resource>(object: &mut T) {
+    let meta = object.meta_mut();
+    meta.managed_fields = None;
+    if let Some(annotations) = &mut meta.annotations {
+        annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
+    }
+}
+
+/// Of a child, too, what is large and never changes: it is known by its name.
+pub fn child<T: Child>(child: &mut T) {
+    bookkeeping(child);
+    if let Some(map) = (child as &mut dyn Any).downcast_mut::<ConfigMap>() {
+        let size = map.data.iter().flatten().map(|(_, text)| text.len()).sum::<usize>();
+        if map.immutable == Some(true) && size > LARGE {
+            map.data = None;
+        }
+    }
+}
+
+/// Leaves of a pod who it is, since when, whose it is, what holds it, which claims it uses, and how it fares. Whoever decides by
+/// something else of a pod has it left here.
+pub fn pod(pod: &mut Pod) {
+    let mut all = std::mem::take(&mut pod.metadata);
+    pod.metadata = ObjectMeta {
+        labels: all.labels.take(),
+        annotations: all.annotations.take().map(ours).filter(|left| !left.is_empty()),
+        creation_timestamp: all.creation_timestamp.take(),
+        deletion_timestamp: all.deletion_timestamp.take(),
+        finalizers: all.finalizers.take(),
+        ..identity(all)
+    };
+    pod.spec = pod.spec.take().map(|PodSpec { node_name, restart_policy, volumes, .. }| {
+        let volumes = volumes.map(|volumes| volumes.into_iter().filter(|volume| volume.persistent_volume_claim.is_some()).collect());
+        PodSpec { node_name, restart_policy, volumes, ..PodSpec::default() }
+    });
+}
+
+fn ours(mut annotations: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    annotations.retain(|key, _| key.starts_with(PREFIX));
+    annotations
+}
+
+/// Leaves of a stranger who it is, whose it is, and whether it has labels at all.
+pub fn stranger<T>(object: &mut PartialObjectMeta<T>) {
+    object.types = None;
+    let mut all = std::mem::take(&mut object.metadata);
+    let labels = all.labels.take().map(|mut labels| labels.remove_entry(OWNER_UID).into_iter().collect());
+    object.metadata = ObjectMeta { labels, ..identity(all) };
+}
+
+fn identity(all: ObjectMeta) -> ObjectMeta {
+    ObjectMeta {
+        name: all.name,
+        namespace: all.namespace,
+        uid: all.uid,
+        resource_version: all.resource_version,
+        owner_references: all.owner_references,
+        ..ObjectMeta::default()
+    }
+}
