@@ -120,7 +120,7 @@ pub fn bases(space: &Space, count: usize) {
 /// Waits for them, and until nothing more is written.
 #[track_caller]
 pub fn all_bases_are_ready(space: &Space, count: usize) {
-    space.kubectl(&["wait", "--for=condition=Ready", "db", "--all", "--timeout=600s"]).ok();
+    space.kubectl(&["wait", "--for=condition=Ready", "db", "--all", "--timeout=540s"]).ok();
     // A schedule is kept by a child that nobody waits for.
     eventually(20, "every schedule is kept", || space.object_list(&["cronjobs"]).len() == count);
     quiet();
