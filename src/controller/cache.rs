@@ -149,7 +149,7 @@ impl<T: Resource<DynamicType = ()> + Clone + 'static> Cache<T> {
     /// A list is complete: what it lacks is gone, although no event said so.
     fn listed(&self, scope: &Scope, tell: &dyn Fn(&T, Change)) -> bool {
         let listed = self.progress().get_mut(scope).map(|progress| std::mem::take(&mut progress.listed)).unwrap_or_default();
-        for object in self.store.state() {
+        for object in self.all() {
             let key = Key::of(object.as_ref());
             if scope.covers(&key.namespace) && !listed.contains(&key) {
                 self.remove(object.as_ref().clone(), tell);

@@ -32,7 +32,7 @@ impl<K: Served> scrape::Census for Census<K> {
 
     fn each(&self, tell: &mut dyn FnMut(&Sighting<'_>)) {
         let (kind, start, now) = (K::Object::kind(&()), K::START.text(), observe::clock().now.as_second());
-        for object in self.site.caches.objects.store().state() {
+        for object in self.site.caches.objects.all() {
             let status = object.status();
             // One that nobody has looked at yet stands where the lifecycle starts, since it was made.
             let state = status.and_then(|status| status.state.as_deref()).unwrap_or(&start);

@@ -6,12 +6,11 @@ use super::kept;
 use super::listing::{Listing, Scope};
 use super::queue::Queue;
 use super::watch::{self, Watched};
-use crate::kinds::Served;
 use crate::kinds::reading::{ReadKind, Readable, Readings, Wanted, wanted};
+use crate::kinds::{Served, question};
 use futures::FutureExt;
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::api::storage::v1::StorageClass;
-use kube::core::object::HasStatus;
 use kube::{Client, ResourceExt};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -44,7 +43,7 @@ impl ClusterScoped {
                 ask(&|object| object.namespace() == namespace.metadata.name);
             }
         };
-        let changes = move |_: &StorageClass| ask_again(&|object| object.status().is_some_and(|status| status.intervention.is_some()));
+        let changes = move |_: &StorageClass| ask_again(&|object| question::<K>(object).is_some());
         let namespaces = fed::<K, _>(client, listing, watches, ends);
         ClusterScoped { namespaces, classes: fed::<K, _>(client, listing, watches, changes) }
     }

@@ -3,15 +3,14 @@
 use super::calls::{Unanswered, fetch};
 use super::memory::Memory;
 use super::site::Site;
-use crate::kinds::Served;
 use crate::kinds::digest::fnv;
 use crate::kinds::reading::{ReadKind, Readable, Readings, Wanted, wanted};
+use crate::kinds::{Served, question};
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use k8s_openapi::api::storage::v1::StorageClass;
 use kube::Client;
 use kube::api::GetParams;
 use kube::core::Request;
-use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,7 +51,7 @@ fn said<K: Served>(object: &K::Object) -> u64 {
 /// # Errors
 /// When the API server does not say of one of them whether it is there: its absence would be a guess.
 pub async fn readings<K: Served>(site: &Site<K>, object: &K::Object, memory: &mut Memory, at: Instant) -> Result<Readings, Unanswered> {
-    let is_asked = object.status().is_some_and(|status| status.intervention.is_some());
+    let is_asked = question::<K>(object).is_some();
     let said = said::<K>(object);
     let serve = |kept: &mut Secrets| !is_asked && kept.said == said && !kept.left(memory.has_news, at).is_zero();
     let kept = match memory.secrets.take_if(serve) {
@@ -60,8 +59,7 @@ pub async fn readings<K: Served>(site: &Site<K>, object: &K::Object, memory: &mu
         None => Secrets { readings: secrets::<K>(&site.client, object).await?, at, said },
     };
     memory.has_news &= kept.at != at;
-    let mut readings = site.caches.cluster_scoped.readings::<K>(object);
-    readings.took_again(&kept.readings);
+    let readings = with(site, object, &kept.readings);
     memory.secrets = Some(kept).filter(|kept| !kept.readings.is_empty());
     Ok(readings)
 }
@@ -71,9 +69,7 @@ pub async fn readings<K: Served>(site: &Site<K>, object: &K::Object, memory: &mu
 /// # Errors
 /// As [`readings`].
 pub async fn live<K: Served>(site: &Site<K>, object: &K::Object) -> Result<Readings, Unanswered> {
-    let mut readings = site.caches.cluster_scoped.readings::<K>(object);
-    readings.took_again(&named::<K>(&site.client, object, |_| true).await?);
-    Ok(readings)
+    Ok(with(site, object, &named::<K>(&site.client, object, |_| true).await?))
 }
 
 /// What a review of `object` needs.
@@ -81,9 +77,14 @@ pub async fn live<K: Served>(site: &Site<K>, object: &K::Object) -> Result<Readi
 /// # Errors
 /// As [`readings`].
 pub async fn reviewed<K: Served>(site: &Site<K>, object: &K::Object) -> Result<Readings, Unanswered> {
+    Ok(with(site, object, &secrets::<K>(&site.client, object).await?))
+}
+
+/// What is watched of that which a look at `object` needs, with what was read.
+fn with<K: Served>(site: &Site<K>, object: &K::Object, read: &Readings) -> Readings {
     let mut readings = site.caches.cluster_scoped.readings::<K>(object);
-    readings.took_again(&secrets::<K>(&site.client, object).await?);
-    Ok(readings)
+    readings.took_again(read);
+    readings
 }
 
 async fn secrets<K: Served>(client: &Client, object: &K::Object) -> Result<Readings, Unanswered> {

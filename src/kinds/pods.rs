@@ -59,11 +59,15 @@ pub fn has_ended(pod: &Pod) -> bool {
     phase.is_some_and(|phase| ["Succeeded", "Failed"].contains(&phase))
 }
 
+/// Since when a pod is ready, or is not.
+pub fn ready_since(pod: &Pod) -> Option<Timestamp> {
+    Some(condition(pod, "Ready")?.last_transition_time.as_ref()?.0)
+}
+
 /// Did it end so long before `now` that what is waited for today has another cause?
 pub fn ended_long_ago(pod: &Pod, now: Timestamp) -> bool {
     const LONG: SignedDuration = SignedDuration::from_mins(1);
-    let ready = condition(pod, "Ready").and_then(|condition| condition.last_transition_time.as_ref());
-    has_ended(pod) && ready.is_none_or(|fell| now.duration_since(fell.0) > LONG)
+    has_ended(pod) && ready_since(pod).is_none_or(|fell| now.duration_since(fell) > LONG)
 }
 
 /// Is it a pod of the Deployment `name`? Its `ReplicaSet` is named after that and after the template.

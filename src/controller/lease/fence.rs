@@ -97,11 +97,8 @@ where
         }
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let FenceLayer { leadership, between } = self.fence.clone();
-        if !leadership.leads() {
-            return async move { Err(Fenced { method, path, what: What::NotSent }.into()) }.boxed();
-        }
         let left = leadership.left().map(|left| (left + between).saturating_sub(MARGIN).min(USUAL));
-        if left.is_some_and(|left| left < LEAST) {
+        if !leadership.leads() || left.is_some_and(|left| left < LEAST) {
             return async move { Err(Fenced { method, path, what: What::NotSent }.into()) }.boxed();
         }
         let answer = self.inner.call(if let Some(left) = left { within(left, request) } else { request });

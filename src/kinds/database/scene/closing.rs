@@ -5,9 +5,8 @@ use super::undone::{was_never_initialized, was_never_restored};
 use super::work::{self, Progress};
 use super::{outcome, standing};
 use crate::kinds::database::lifecycle::words::Phase;
-use crate::kinds::pods::condition;
+use crate::kinds::pods::ready_since;
 use crate::kinds::reason::Reason;
-use k8s_openapi::api::core::v1::Pod;
 
 /// Is it so?
 type Holds = fn(&Scene<'_>) -> bool;
@@ -49,8 +48,7 @@ pub fn is_obstacle_gone(scene: &Scene<'_>) -> bool {
 
 /// Has a pod become ready since the question was asked?
 fn came_back(scene: &Scene<'_>) -> bool {
-    let since = |pod: &Pod| Some(condition(pod, "Ready")?.last_transition_time.as_ref()?.0);
-    scene.question.is_some_and(|question| scene.members.pods().any(|(_, pod)| since(pod).is_some_and(|time| time > question.time.0)))
+    scene.question.is_some_and(|question| scene.members.pods().any(|(_, pod)| ready_since(pod).is_some_and(|time| time > question.time.0)))
 }
 
 /// Is every pod that was ordered ready, and as it is wanted?

@@ -14,7 +14,7 @@ use crate::kinds::database::reports::last_words::Word as Refusal;
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
-use crate::kinds::pods::{condition, trouble};
+use crate::kinds::pods::{ready_since, trouble};
 use crate::kinds::reason::Reason;
 use jiff::SignedDuration;
 use kube::core::object::HasStatus;
@@ -94,7 +94,7 @@ pub fn counted_fences(scene: &Scene<'_>) -> Option<Fences> {
 /// May the primary end once more for another? The second time comes at once, since a crash is no reason to wait; each time, nobody
 /// can write for a while.
 pub fn may_fence(scene: &Scene<'_>, primary: u32) -> bool {
-    let serves = || Some(condition(scene.members.pod(primary)?, "Ready")?.last_transition_time.as_ref()?.0);
+    let serves = || scene.members.pod(primary).and_then(ready_since);
     match FENCES.saturating_sub(fences_in_vain(scene)) {
         0 => false,
         1 => serves().is_some_and(|since| scene.look.seen.now.duration_since(since) >= BETWEEN),
