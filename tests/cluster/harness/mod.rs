@@ -349,6 +349,9 @@ impl Drop for Space {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("what was written in {}:\n{}", self.name, audit::story(self.born, &self.name));
+            for what in [&["get", "pointsman,pods,jobs,pvc", "--output=wide"][..], &["describe", "pods"], &["get", "events"]] {
+                eprintln!("kubectl {}:\n{}", what.join(" "), self.kubectl(what).text());
+            }
         }
         // What a test that failed held, or protected, must not stay for ever.
         let freed = json!({ "metadata": { "finalizers": null, "annotations": { "pointsman.dev/protected": null } } });

@@ -2,7 +2,7 @@
 # Job and CronJob: a dump that was read back in full, with roles and digests, in a folder of its own.
 set -Eeuo pipefail
 # shellcheck disable=SC2154,SC2153
-here=$(dirname "${BASH_SOURCE[0]}")
+here=${BASH_SOURCE[0]%/*}
 for part in words server job; do
     # shellcheck source=/dev/null
     source "$here/$part.sh"

@@ -2,7 +2,7 @@
 # Job: what each server says of itself, over the network: which configuration it has read, its role, how far it is.
 set -Eeuo pipefail
 # shellcheck disable=SC2154,SC2153
-here=$(dirname "${BASH_SOURCE[0]}")
+here=${BASH_SOURCE[0]%/*}
 for part in words server job; do
     # shellcheck source=/dev/null
     source "$here/$part.sh"

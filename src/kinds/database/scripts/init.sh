@@ -2,7 +2,7 @@
 # Job: the application's role, its database and the extensions. Run as often as wanted.
 set -Eeuo pipefail
 # shellcheck disable=SC2154,SC2153
-here=$(dirname "${BASH_SOURCE[0]}")
+here=${BASH_SOURCE[0]%/*}
 for part in words server job; do
     # shellcheck source=/dev/null
     source "$here/$part.sh"

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2154
 # Sourced: the server's command line, and a server that only this pod can reach.
 
 # Settings that a replica may not have lower than the primary had, and what pg_controldata calls them.
@@ -68,34 +68,36 @@ pause() {
     wait $! || true
 }
 
-# The digest of what the operator's own roles are made from: with other passwords in the Secret they are made anew.
-roles_digest() {
-    cat "$SECRETS/superuser-verifier" "$SECRETS/replication-verifier" "$SCRIPTS/roles.sql" | sha256sum | cut -c1-64
+# Fills `made_from`: digests of what the operator's own roles are made from. With other passwords in the Secret they are made anew.
+digest_sources() {
+    local digests digest
+    made_from=
+    digests=$(sha256sum "$SECRETS/superuser-verifier" "$SECRETS/replication-verifier" "$SCRIPTS/roles.sql") || return
+    while read -r digest _; do made_from+=$digest; done <<<"$digests"
 }
 
 # The digest of what they are in the server: whoever changes one is found out by it.
-roles_in_server() {
-    ask_here -c "SELECT encode(sha256(convert_to(string_agg(concat_ws(' ', rolname, rolsuper, rolreplication, rolcanlogin,
-        rolconnlimit, rolvaliduntil, rolpassword, pg_has_role(oid, 'pg_monitor', 'member')), ', ' ORDER BY rolname), 'UTF8')), 'hex')
-        FROM pg_authid WHERE rolname IN ('$SUPERUSER', '$REPLICATION_ROLE')"
-}
+ROLES_IN_SERVER="SELECT encode(sha256(convert_to(string_agg(concat_ws(' ', rolname, rolsuper, rolreplication, rolcanlogin,
+    rolconnlimit, rolvaliduntil, rolpassword, pg_has_role(oid, 'pg_monitor', 'member')), ', ' ORDER BY rolname), 'UTF8')), 'hex')
+    FROM pg_authid WHERE rolname IN ('$SUPERUSER', '$REPLICATION_ROLE')"
 
 # Do these words say that the operator's own superuser may not log in, or is none any more?
 is_shut_out() {
     grep -qE 'not permitted to log in|permission denied for' "$1"
 }
 
-# The file `roles`: what they were made from, and what they were then.
+# The file `roles`: what they were made from, and what they were then (`kept_roles`).
 roles_are_current() {
-    [[ -f $DATA/roles && $(cut -d' ' -f1 "$DATA/roles") == "$(roles_digest)" ]]
+    local source
+    [[ -f $DATA/roles ]] && read -r source kept_roles <"$DATA/roles" && digest_sources && [[ $source == "$made_from" ]]
 }
 
 write_roles() {
-    local source made
-    source=$(roles_digest)
+    local made
+    digest_sources || return
     ask_here -v role="$REPLICATION_ROLE" -f "$SCRIPTS/roles.sql" >/dev/null 2>"$RUN/words" || return
-    made=$(roles_in_server 2>"$RUN/words") || return
-    { echo "$source $made" >"$DATA/roles.new" && mv "$DATA/roles.new" "$DATA/roles"; } 2>"$RUN/words"
+    made=$(ask_here -c "$ROLES_IN_SERVER" 2>"$RUN/words") || return
+    { echo "$made_from $made" >"$DATA/roles.new" && mv "$DATA/roles.new" "$DATA/roles"; } 2>"$RUN/words"
 }
 
 make_roles() {

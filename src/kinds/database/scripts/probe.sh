@@ -2,7 +2,7 @@
 # Job: what an image's PostgreSQL is and knows, found out without a server. README.md has the answer's format.
 set -Eeuo pipefail
 # shellcheck disable=SC2154,SC2153
-here=$(dirname "${BASH_SOURCE[0]}")
+here=${BASH_SOURCE[0]%/*}
 # shellcheck source=/dev/null
 source "$here/words.sh"
 command -v postgres >/dev/null || refuse NOT_POSTGRESQL "the image has no program called postgres"
@@ -10,7 +10,7 @@ command -v postgres >/dev/null || refuse NOT_POSTGRESQL "the image has no progra
 source "$here/server.sh"
 
 NAME='^[A-Za-z_][A-Za-z0-9_.-]{0,62}$'
-LIBRARIES=$("$BIN/pg_config" --pkglibdir 2>/dev/null) || LIBRARIES=$(dirname "$BIN")/lib
+LIBRARIES=$("$BIN/pg_config" --pkglibdir 2>/dev/null) || LIBRARIES=${BIN%/*}/lib
 read -ra settings <<<"${POINTSMAN_SETTINGS:-}"
 read -ra extensions <<<"${POINTSMAN_EXTENSIONS:-}"
 

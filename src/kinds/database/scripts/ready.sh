@@ -2,7 +2,7 @@
 # shellcheck disable=SC2154,SC2153
 # The readiness probe: exits 0 where clients may come.
 set -euo pipefail
-here=$(dirname "${BASH_SOURCE[0]}")
+here=${BASH_SOURCE[0]%/*}
 # What ended the container is not this one's to say.
 export POINTSMAN_TERMINATION_LOG=/dev/null
 for part in words server volume private; do
@@ -19,38 +19,33 @@ not_ready() {
     exit 1
 }
 
-# Which settings are mounted.
-mounted() {
-    sed -n "s/^pointsman.generation = '\(.*\)'\$/\1/p" "$SETTINGS/reloaded.conf" 2>/dev/null || true
+# Fills `mounted`: which settings are mounted.
+read_mounted() {
+    local line=$'\n' text=''
+    mounted=
+    IFS= read -r -d '' text 2>/dev/null <"$SETTINGS/reloaded.conf" || true
+    [[ ! $line$text =~ $line"pointsman.generation = '"([^\']*)"'"$line ]] || mounted=${BASH_REMATCH[1]}
 }
 
 # Settings that are mounted and not read yet are read now.
 reload_settings() {
-    local mounted
-    mounted=$(mounted)
+    read_mounted
     [[ -z $mounted || $mounted == "$1" ]] || ask_here -c 'SELECT pg_reload_conf()' >/dev/null || true
 }
 
 # A server that runs and lets no session in may have read settings that keep it from that: it cannot be asked to read what
 # mends them, so it is told by a signal, once of each text. Of one that starts, or stops, nobody knows whether it listens.
 tell_of_settings() {
-    local mounted
-    mounted=$(mounted)
+    read_mounted
     [[ -n $mounted && $mounted != "$(cat "$RUN/told" 2>/dev/null || true)" ]] || return 0
     ! answers "$SOCKET" || { kill -HUP 1 && echo "$mounted" >"$RUN/told"; }
 }
 
-# Whoever changed or dropped the operator's own roles: no Job and no replica would get in. A replica's are its primary's to
-# keep, and what another Secret says counts from the next start.
+# keep_roles FOUND: whoever changed or dropped the operator's own roles, no Job and no replica would get in.
 keep_roles() {
-    local kept now
-    roles_are_current || return 0
-    read -r _ kept <"$DATA/roles" || true
-    now=$(roles_in_server 2>"$RUN/asked") || {
-        start_anew_when_shut_out
-        return 0
-    }
-    [[ $now == "$kept" ]] || write_roles || true
+    [[ -n $kept_roles ]] || return 0
+    [[ -n $1 ]] || start_anew_when_shut_out
+    [[ -z $1 || $1 == "$kept_roles" ]] || write_roles || true
 }
 
 # Nobody lets in again the one who lets in all others: only a start can, where nobody logs in.
@@ -93,18 +88,26 @@ mark_claim() {
 }
 
 read_topology
-row=$(ask_here -c "SELECT pg_is_in_recovery(), extract(epoch FROM pg_postmaster_start_time()),
-    current_setting('pointsman.generation', true)" 2>"$RUN/asked") || {
+# In one session, since a session costs more than what it asks.
+questions=(-c "SELECT pg_is_in_recovery(), extract(epoch FROM pg_postmaster_start_time()), current_setting('pointsman.generation', true),
+    CASE WHEN pg_is_in_recovery() THEN pg_is_wal_replay_paused() END,
+    coalesce((SELECT status = 'streaming' AND latest_end_lsn - pg_last_wal_replay_lsn() <= $BEHIND FROM pg_stat_wal_receiver), false),
+    (SELECT count(*) FROM pg_stat_wal_receiver WHERE status = 'streaming'),
+    (SELECT min_recovery_end_timeline || '|' || min_recovery_end_lsn FROM pg_control_recovery()),
+    coalesce(pg_last_wal_replay_lsn(), '0/0')")
+# A replica's roles are its primary's to keep, and what another Secret says counts from the next start.
+if [[ $primary == "$me" ]] && roles_are_current; then questions+=(-c "$ROLES_IN_SERVER"); else kept_roles=; fi
+said=$(ask_here "${questions[@]}" 2>"$RUN/asked") || [[ -n $said ]] || {
     start_anew_when_shut_out
     tell_of_settings
     not_ready "does not answer: $(<"$RUN/asked")"
 }
-IFS='|' read -r recovering started read <<<"$row"
+{ IFS='|' read -r recovering started read paused near streaming timeline least at && read -r roles || true; } <<<"$said"
 reload_settings "$read"
 if [[ $recovering == f ]]; then
     give_up_when_followed
     [[ $primary == "$me" ]] || not_ready "is a primary and the topology names '$primary'"
-    keep_roles
+    keep_roles "$roles"
     exit 0
 fi
 if [[ $primary == "$me" ]]; then
@@ -112,12 +115,6 @@ if [[ $primary == "$me" ]]; then
     kill -INT 1
     not_ready "is a replica and the topology names it as the primary"
 fi
-row=$(ask_here -c "SELECT pg_is_wal_replay_paused(), coalesce((SELECT status = 'streaming' AND
-    latest_end_lsn - pg_last_wal_replay_lsn() <= $BEHIND FROM pg_stat_wal_receiver), false),
-    (SELECT count(*) FROM pg_stat_wal_receiver WHERE status = 'streaming'),
-    (SELECT min_recovery_end_timeline || '|' || min_recovery_end_lsn FROM pg_control_recovery()),
-    coalesce(pg_last_wal_replay_lsn(), '0/0')") || not_ready "does not answer"
-IFS='|' read -r paused near streaming timeline least at <<<"$row"
 [[ $paused == f ]] || not_ready "has paused"
 if [[ $near == t ]]; then
     mark_claim

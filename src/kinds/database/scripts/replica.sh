@@ -60,7 +60,9 @@ follows() {
 
 # consent WORD SENTENCE: data is given up only where a person said so for this epoch.
 consent() {
-    [[ $(topic "reclone-$me") == "$epoch" ]] || refuse "$1" "$2"
+    local allowed
+    read_topic allowed "reclone-$me"
+    [[ $allowed == "$epoch" ]] || refuse "$1" "$2"
     say "$2; it is given up, as reclone-$me of epoch $epoch allows"
     clone
 }

@@ -2,7 +2,7 @@
 # Job: brings the database of a dump back into a server that has none. A later attempt begins anew.
 set -Eeuo pipefail
 # shellcheck disable=SC2154,SC2153
-here=$(dirname "${BASH_SOURCE[0]}")
+here=${BASH_SOURCE[0]%/*}
 for part in words server job; do
     # shellcheck source=/dev/null
     source "$here/$part.sh"

@@ -2,7 +2,10 @@
 # Sourced: PostgreSQL's programs, and how another server is asked.
 
 # Not `psql` from PATH, which is a slow wrapper where the image was built from Debian packages.
-BIN=$(dirname "$(readlink -f "$(command -v postgres)")")
+hash postgres
+BIN=${BASH_CMDS[postgres]}
+[[ ! -L $BIN ]] || BIN=$(readlink -f "$BIN")
+BIN=${BIN%/*}
 PASSFILE=$RUN/passfile
 SOCKET=$RUN
 SSLMODE=${PGSSLMODE:-prefer}

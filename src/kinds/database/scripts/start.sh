@@ -3,7 +3,7 @@
 # Process 1 of a server's pod: finds out whether this volume may be served, and as what, prepares it, and becomes
 # the server. README.md has the table.
 set -Eeuo pipefail
-here=$(dirname "${BASH_SOURCE[0]}")
+here=${BASH_SOURCE[0]%/*}
 for part in words server volume private primary replica; do
     # shellcheck source=/dev/null
     source "$here/$part.sh"

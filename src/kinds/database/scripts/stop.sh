@@ -3,7 +3,7 @@
 # Before a container is ended: lets the news spread that this pod is leaving, then a fast stop. Whatever signal the
 # image stops with, one that waits for clients would wait for ever.
 set -euo pipefail
-here=$(dirname "${BASH_SOURCE[0]}")
+here=${BASH_SOURCE[0]%/*}
 export POINTSMAN_TERMINATION_LOG=/dev/null
 for part in words server; do
     # shellcheck source=/dev/null

@@ -8,16 +8,18 @@ GONE=$DATA/pgdata.gone
 MARKER=$DATA/marker
 me=${POINTSMAN_POD##*-}
 
-# topic KEY: a key of the topology, or nothing.
-topic() {
-    if [[ -f $TOPOLOGY/$1 ]]; then tr -d '[:space:]' <"$TOPOLOGY/$1"; fi
+# read_topic VARIABLE KEY: a key of the topology, or nothing. The readiness probe reads four each time, so without a process.
+read_topic() {
+    local text=''
+    [[ ! -f $TOPOLOGY/$2 ]] || IFS= read -r -d '' text <"$TOPOLOGY/$2" || true
+    printf -v "$1" '%s' "${text//[[:space:]]/}"
 }
 
 read_topology() {
-    primary=$(topic primary)
-    epoch=$(topic epoch)
-    systemid=$(topic systemid)
-    claim=$(topic "claim-$me")
+    read_topic primary primary
+    read_topic epoch epoch
+    read_topic systemid systemid
+    read_topic claim "claim-$me"
     [[ $me =~ ^[0-9]+$ && $primary =~ ^[0-9]*$ && $epoch =~ ^[1-9][0-9]*$ && -n $claim ]] ||
         refuse TOPOLOGY "primary '$primary', epoch '$epoch', claim '$claim' for $POINTSMAN_POD make no sense"
 }
