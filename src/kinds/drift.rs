@@ -15,6 +15,10 @@ const WHOLE: [&str; 7] = [
     "requiredDuringSchedulingIgnoredDuringExecution",
     "preferredDuringSchedulingIgnoredDuringExecution",
 ];
+
+/// Fields that the API server leaves out where they are as by default: an absent one is the same as one of false or zero.
+const LEFT_OUT: [&str; 4] = ["minReadySeconds", "ordinals", "paused", "publishNotReadyAddresses"];
+
 /// What would have to change in `live` for every field of `wanted` to stand there; empty when it does.
 pub fn differences(live: &Value, wanted: &Value) -> Patch {
     json_patch::diff(&projection(live, wanted), wanted)
@@ -91,7 +95,7 @@ pub fn projection(live: &Value, wanted: &Value) -> Value {
                         }
                     }
                     Some(live) => projection(live, wanted),
-                    None if is_empty(wanted) => wanted.clone(),
+                    None if is_empty(wanted) || (LEFT_OUT.contains(&key.as_str()) && is_zero(wanted)) => wanted.clone(),
                     None => return None,
                 };
                 Some((key.clone(), seen))
@@ -138,6 +142,15 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_i64() == Some(0),
+        Value::Object(map) => map.values().all(is_zero),
+        Value::Null | Value::Array(_) | Value::String(_) => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +174,18 @@ mod tests {
         let live =
             json!({"replicas": 3, "strategy": "x", "containers": [{"name": "sidecar"}, {"name": "a", "args": ["-m", "64"], "tty": true}]});
         assert!(differences(&live, &wanted).0.is_empty());
+    }
+
+    #[test]
+    fn what_is_left_out_is_as_by_default_and_anything_else_is_drift() {
+        let wanted = json!({ "paused": false, "ordinals": { "start": 0 }, "automountServiceAccountToken": false });
+        let words = |live: Value| in_words(&live, &wanted).unwrap_or_default();
+        assert_eq!(words(json!({ "automountServiceAccountToken": false })), "");
+        assert_eq!(words(json!({ "automountServiceAccountToken": false, "paused": true })), "/paused is true, not false");
+        assert_eq!(words(json!({ "automountServiceAccountToken": false, "ordinals": { "start": 3 } })), "/ordinals/start is 3, not 0");
+        assert_eq!(words(json!({})), "/automountServiceAccountToken is missing, it should be false");
+        let headless = json!({ "publishNotReadyAddresses": true });
+        assert_eq!(in_words(&json!({}), &headless).unwrap_or_default(), "/publishNotReadyAddresses is missing, it should be true");
     }
 
     #[test]

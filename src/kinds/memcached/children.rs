@@ -44,7 +44,8 @@ pub fn service(object: &Object, plan: &Plan) -> Rendered {
     finished::<Service>(
         object,
         json!({
-            "spec": { "type": "ClusterIP", "clusterIP": "None", "ipFamilyPolicy": "PreferDualStack", "selector": served, "ports": [port] },
+            "spec": { "type": "ClusterIP", "clusterIP": "None", "ipFamilyPolicy": "PreferDualStack", "selector": served, "ports": [port],
+                "publishNotReadyAddresses": false },
         }),
     )
 }
@@ -58,6 +59,8 @@ pub fn deployment(object: &Object, plan: &Plan) -> Rendered {
                 "replicas": plan.replicas,
                 "selector": { "matchLabels": selector(object) },
                 "strategy": { "type": "RollingUpdate", "rollingUpdate": { "maxSurge": 1, "maxUnavailable": 0 } },
+                "minReadySeconds": 0,
+                "paused": false,
                 "template": pod_template(object, plan),
             },
         }),

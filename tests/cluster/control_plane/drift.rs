@@ -58,6 +58,9 @@ fn a_service_and_a_budget_that_were_deleted_are_mended_once() {
     mended(&space, "services", &["delete", "service/cache"]);
     mended(&space, "poddisruptionbudgets", &["delete", "poddisruptionbudget/cache"]);
     mended(&space, "services", &["label", "service/cache", "app.kubernetes.io/managed-by-"]);
+    // Of a Deployment that is paused no change reaches a pod.
+    mended(&space, "deployments", &["rollout", "pause", "deployment/cache"]);
+    assert_eq!(space.object("deployment/cache")["spec"]["paused"], Value::Null);
 }
 
 #[test]

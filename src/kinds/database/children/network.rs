@@ -66,7 +66,7 @@ pub fn host(object: &Object, ordinal: u32) -> String {
 
 fn spec(plan: &Plan, type_: &str, selector: &Strings) -> Value {
     let port = json!({ "name": CONTAINER, "port": plan.port, "protocol": "TCP", "targetPort": plan.port });
-    json!({ "type": type_, "ipFamilyPolicy": "PreferDualStack", "selector": selector, "ports": [port] })
+    json!({ "type": type_, "ipFamilyPolicy": "PreferDualStack", "selector": selector, "ports": [port], "publishNotReadyAddresses": false })
 }
 
 fn the_pod(object: &Object, ordinal: Option<u32>) -> Strings {

@@ -34,6 +34,9 @@ pub fn stateful_set(object: &Object, plan: &Plan, learned: &Learned, size: &Quan
                 "serviceName": names::pods(&name),
                 "selector": { "matchLabels": selector(object) },
                 "podManagementPolicy": "Parallel",
+                // A pod's ordinal names its volume, and the primary.
+                "ordinals": { "start": 0 },
+                "minReadySeconds": 0,
                 "updateStrategy": { "type": "OnDelete" },
                 "persistentVolumeClaimRetentionPolicy": { "whenDeleted": "Retain", "whenScaled": "Retain" },
                 "template": pod_template(object, plan, learned),

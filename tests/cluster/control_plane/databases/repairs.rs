@@ -51,6 +51,9 @@ fn what_is_written_over_is_mended() {
     }
     for (what, patch, pointer) in [
         ("statefulset/db", json!({ "spec": { "replicas": 4 } }), "/spec/replicas"),
+        // Which the API server leaves out, or fills in, where nobody says anything.
+        ("statefulset/other", json!({ "spec": { "ordinals": { "start": 1 } } }), "/spec/ordinals/start"),
+        ("service/other", json!({ "spec": { "publishNotReadyAddresses": true } }), "/spec/publishNotReadyAddresses"),
         ("cronjob/db", json!({ "spec": { "schedule": "1 1 * * *" } }), "/spec/schedule"),
         ("service/db", json!({ "spec": { "selector": { "pointsman.dev/role": "none" } } }), "/spec/selector"),
         ("configmap/other-topology", json!({ "data": { "peers": "0=elsewhere" } }), "/data/peers"),
