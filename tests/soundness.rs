@@ -9,7 +9,7 @@ use pointsman::kinds::database::Database;
 use pointsman::kinds::memcached::{Event, Memcached, Phase};
 use pointsman::kinds::{Served, Visitor, preview, visit};
 use pointsman::machine::explore::{arrows, deleting, soundness};
-use pointsman::machine::prove::{Provable, every_set};
+use pointsman::machine::prove::{Provable, every_ring, every_set};
 use pointsman::machine::{Machine, Role, Word, schema};
 use std::collections::BTreeSet;
 
@@ -59,6 +59,17 @@ fn every_possible_set_of_facts_leads_to_rest_and_deletion_wins_over_it() {
         }
     }
     holds_for_every_machine::<Proved>();
+}
+
+#[test]
+fn nothing_is_done_again_and_again_without_a_person_being_asked() {
+    struct Bounded;
+    impl Claim for Bounded {
+        fn faults<M: Provable>() -> Vec<String> {
+            every_ring::<M>()
+        }
+    }
+    holds_for_every_machine::<Bounded>();
 }
 
 #[test]

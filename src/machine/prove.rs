@@ -5,11 +5,13 @@
 //! true and every more urgent one is not. What no law forbids is taken for possible.
 
 mod law;
+mod rings;
 mod sets;
 
 use super::explore::deleting;
 use super::{Machine, Role, Step, Word};
 pub use law::Law;
+pub use rings::{Recurs, every_ring};
 use sets::{Mask, Sets, bit, named};
 use std::collections::BTreeSet;
 
@@ -22,6 +24,17 @@ pub trait Provable: Machine {
     fn grounds(phase: Self::Phase) -> &'static [&'static [Self::Event]];
     /// Is `event` still true after `step`, if the rest of the world stands still?
     fn remains(event: Self::Event, step: &Step<Self>) -> bool;
+
+    /// How often can `event` be true anew although nobody does anything?
+    fn recurs(event: Self::Event) -> Recurs<Self::Event>;
+    /// What cannot be true in the look that took this step, although it may be so again in a later one.
+    fn rules_out(_: &Step<Self>) -> &'static [Self::Event] {
+        &[]
+    }
+    /// Does `effect` do something each time it is ordered? Others make what stands as it is wanted, and do nothing where it is so.
+    fn renews(effect: Self::Effect) -> bool {
+        Self::is_destructive(effect)
+    }
 
     /// Can these facts be true together?
     fn possible(is_true: &dyn Fn(Self::Event) -> bool) -> bool {

@@ -15,7 +15,7 @@ use pointsman::kinds::rendered::{MANAGED_BY, Rendered};
 use pointsman::kinds::status::{Declared, Kept, NoMore, Status};
 use pointsman::kinds::{Kind, Known, Observation, Served, Violation, finalizer, memcached};
 use pointsman::machine::diagram::ChangeRow;
-use pointsman::machine::prove::{Law, Provable};
+use pointsman::machine::prove::{Law, Provable, Recurs};
 use pointsman::machine::{Machine, Outcome, Role, Step, Word};
 use pointsman::words;
 use schemars::JsonSchema;
@@ -138,6 +138,9 @@ impl Provable for Vault {
     }
     fn remains(_: Event, _: &Step<Self>) -> bool {
         true
+    }
+    fn recurs(_: Event) -> Recurs<Event> {
+        Recurs::Freely
     }
 }
 

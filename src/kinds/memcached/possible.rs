@@ -3,7 +3,7 @@
 use super::Memcached;
 use super::words::{Effect, Event, Phase};
 use crate::machine::Step;
-use crate::machine::prove::{Law, Provable};
+use crate::machine::prove::{Law, Provable, Recurs};
 use Event::{
     AdoptAnswered, AllStopped, ChildConflict, ChildrenDrifted, ChildrenReady, DeadlinePassed, DeletionRequested, DriftFought, FirstRollout,
     NothingRefused, ObstacleGone, PauseRequested, PodsLost, PodsPending, ReplicasChanged, Resumed, RetryAnswered, RollbackAnswered,
@@ -54,6 +54,18 @@ impl Provable for Memcached {
             FirstRollout => step.next() != Phase::Ready,
             DeletionRequested | PauseRequested | Resumed | SpecInvalid | ChildConflict | SpecRefused | NothingRefused | AllStopped
             | ChildrenReady | PodsLost | PodsPending => true,
+        }
+    }
+
+    fn recurs(event: Event) -> Recurs<Event> {
+        match event {
+            DeletionRequested | PauseRequested | Resumed | SpecRenewed | RollbackAnswered | AdoptAnswered | YieldAnswered
+            | RetryAnswered => Recurs::ByPerson,
+            TemplateChanged | ReplicasChanged | FirstRollout | SpecInvalid | SpecRefused | NothingRefused => Recurs::UntilDone,
+            ChildrenDrifted => Recurs::Counted(DriftFought),
+            DriftFought | ChildConflict | ObstacleGone | DeadlinePassed | AllStopped | ChildrenReady | PodsLost | PodsPending => {
+                Recurs::Freely
+            }
         }
     }
 }

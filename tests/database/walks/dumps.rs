@@ -104,6 +104,8 @@ fn a_dump_is_not_taken_again_and_again_for_servers_that_do_not_go() {
     }
     assert_eq!((life.state(), &life.status()["reason"]), (Phase::RemovalBlocked.text(), &json!("RemovalStuck")), "{:?}", life.path);
     assert_eq!(life.status()["dumps"], 3, "{:?}", life.path);
+    let evidence = life.status()["intervention"]["evidence"].to_string();
+    assert!(evidence.contains("its servers outlived 3 last dumps in a row, and may have been written to since"), "{evidence}");
     life.cluster.refused.clear();
     assert_eq!(life.answer("retry"), path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]));
 }

@@ -2,8 +2,8 @@
 
 use super::words::{Effect, Event, Phase};
 use crate::kinds::database::Database;
-use crate::machine::Step;
-use crate::machine::prove::{Law, Provable};
+use crate::machine::prove::{Law, Provable, Recurs};
+use crate::machine::{Machine, Step};
 use Event::{
     AdoptAnswered, AllReady, AuxiliariesDrifted, ChildConflict, ChildrenDrifted, ChildrenGone, ChildrenLeft, CredentialsLost,
     DeadlinePassed, DeleteWanted, DeletionRequested, DowngradeFound, DriftFought, DumpedInVain, ExtensionsAdded, FirstRollout,
@@ -129,5 +129,42 @@ impl Provable for Database {
             | ReplicaDiverged | DowngradeFound | MajorFound | StorageFixed | StorageExpanded | SpecRefused | NothingRefused | AllReady
             | PrimaryReady | PrimaryLost | ReplicaLost => true,
         }
+    }
+
+    fn recurs(event: Event) -> Recurs<Event> {
+        match event {
+            DeletionRequested
+            | Protected
+            | PauseRequested
+            | Resumed
+            | SpecRenewed
+            | SkipSnapshotAnswered
+            | KeepVolumesAnswered
+            | ResetPasswordsAnswered
+            | RollbackAnswered
+            | AdoptAnswered
+            | YieldAnswered
+            | RetryAnswered => Recurs::ByPerson,
+            // A pod that is made anew runs what was ordered last, and an image is asked once.
+            ImageChanged | ParametersChanged | TemplateChanged | ReplicasChanged | ExtensionsAdded | StorageGrown | Unprobed
+            | FirstRollout | NeverRestored | NeverInitialized | PodsOutdated | ResetAllowed | SpecInvalid | SpecRefused
+            | NothingRefused => Recurs::UntilDone,
+            ChildrenDrifted => Recurs::Counted(DriftFought),
+            SwitchoverWanted => Recurs::Counted(DeadlinePassed),
+            SnapshotWanted => Recurs::Counted(DumpedInVain),
+            NamespaceEnding | RetainWanted | DumpedInVain | DeleteWanted | ChildrenGone | ChildrenLeft | PrimaryVolumeLost
+            | ChildConflict | CredentialsLost | ReplicaDiverged | ObstacleGone | DowngradeFound | MajorFound | StorageFixed
+            | StorageExpanded | JobFailed | JobDone | JobMissing | AllReady | PrimaryReady | DeadlinePassed | DriftFought | PrimaryLost
+            | ReadersMisled | ReplicaLost | AuxiliariesDrifted | SidecarRunning => Recurs::Freely,
+        }
+    }
+
+    fn rules_out(step: &Step<Self>) -> &'static [Event] {
+        let dumped = step.from() == Phase::SnapshottingBeforeDelete && step.cause() == Some(JobDone);
+        if dumped { &[SnapshotWanted] } else { &[] }
+    }
+
+    fn renews(effect: Effect) -> bool {
+        effect == Effect::StartJob || Self::is_destructive(effect)
     }
 }

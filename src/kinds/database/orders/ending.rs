@@ -50,7 +50,7 @@ fn has_last_dump(scene: &Scene<'_>) -> bool {
 
 /// Does the very claim stand that a dump was written to, and was it not told to go? An earlier release did not write down which
 /// one it was.
-fn is_kept(scene: &Scene<'_>, taken: &Taken) -> bool {
+pub fn is_kept(scene: &Scene<'_>, taken: &Taken) -> bool {
     work::dumps_claim(scene.look).is_some_and(|claim| taken.uid.is_none() || taken.uid == claim.metadata.uid)
 }
 

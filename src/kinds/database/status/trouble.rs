@@ -172,13 +172,38 @@ fn dump_gone(look: &Look<'_, Database>) -> Evidence {
     let Some(taken) = &siblings::remembered(object).snapshot else {
         return quote("StatefulSet", &object.name_any(), "no server is left that could be dumped");
     };
-    let claim = match &look.children.backups {
+    let words = format!("it {}, and the last dump, {}, was in it; no server is left that could be dumped again", fared(look), taken.folder);
+    quote("PersistentVolumeClaim", &name, &words)
+}
+
+/// What became of the claim of the dumps, where the last dump is not to be had.
+fn fared(look: &Look<'_, Database>) -> &'static str {
+    match &look.children.backups {
         Slot::Ours(claim) if claim.metadata.deletion_timestamp.is_some() => "was told to go",
         Slot::Free => "is gone",
         Slot::Ours(_) | Slot::Unlabelled { .. } | Slot::Adopted { .. } | Slot::Foreign { .. } => "is another one now",
-    };
-    let words = format!("it {claim}, and the last dump, {}, was in it; no server is left that could be dumped again", taken.folder);
-    quote("PersistentVolumeClaim", &name, &words)
+    }
+}
+
+/// What became of last dumps that did not bring the deletion to its end.
+fn dumped_in_vain(look: &Look<'_, Database>) -> Option<Evidence> {
+    let scene = Scene::of(look);
+    let taken = scene.more.snapshot.as_ref().filter(|_| scene.more.dumps >= ending::DUMPS)?;
+    let (name, times) = (look.seen.object.name_any(), scene.more.dumps);
+    let (folder, fared) = (&taken.folder, fared(look));
+    Some(if ending::is_kept(&scene, taken) {
+        quote(
+            "StatefulSet",
+            &name,
+            &format!("its servers outlived {times} last dumps in a row, and may have been written to since {folder}"),
+        )
+    } else {
+        quote(
+            "PersistentVolumeClaim",
+            &names::backups(&name),
+            &format!("it {fared}, and {folder}, the last of {times} last dumps, was in it"),
+        )
+    })
 }
 
 /// The last words of an attempt after which another one follows.
@@ -220,5 +245,5 @@ fn left(look: &Look<'_, Database>) -> Vec<Evidence> {
         let held = if held.is_empty() { "nothing holds it by a finalizer".to_owned() } else { format!("held by its finalizers: {held}") };
         quote(kind, &meta.name.unwrap_or_default(), &format!("it was told to go; {held}"))
     };
-    going.map(words).take(QUOTED).collect()
+    going.map(words).chain(dumped_in_vain(look)).take(QUOTED).collect()
 }
