@@ -47,10 +47,20 @@ pub fn is_complete(job: &Job) -> bool {
 pub struct End {
     /// Did it end well?
     pub well: bool,
-    /// When.
+    /// When, by the clock of whoever wrote it down.
     pub time: Option<Time>,
     /// Its last words; nothing where it ended well and nobody has told them yet.
     pub words: Option<String>,
+    /// When it was made, by the API server's clock, and how long it took, which is the same by any clock.
+    ran: Option<(Timestamp, SignedDuration)>,
+}
+
+impl End {
+    /// When it ended, by the API server's clock: not before it was made and had run. Between the two it may have waited.
+    pub fn at(&self) -> Option<Time> {
+        let at_least = self.ran.and_then(|(made, took)| made.checked_add(took).ok()).map(Time);
+        self.time.clone().max(at_least)
+    }
 }
 
 /// What came of a Job; nothing while its own container runs, or another attempt follows.
@@ -59,16 +69,22 @@ pub fn end(pods: &[Arc<Pod>], job: &Job) -> Option<End> {
     let newest = |well| accompanied(pods, job).filter_map(|pod| own_end(pod, well)).max_by_key(|end| finished(end));
     // Whatever becomes of the pod, the work was done.
     if let Some(end) = newest(true).filter(|end| said(end).is_some()) {
-        return Some(End { well: true, time: finished(end), words: said(end) });
+        let ran = ran(job, end.started_at.as_ref(), end.finished_at.as_ref());
+        return Some(End { well: true, time: finished(end), words: said(end), ran });
     }
     if is_complete(job) {
-        return Some(End { well: true, time: completion(job), words: words(true) });
+        let ran = ran(job, job.status.as_ref().and_then(|status| status.start_time.as_ref()), completion(job).as_ref());
+        return Some(End { well: true, time: completion(job), words: words(true), ran });
     }
     if let Some(why) = failure(job) {
-        return Some(End { well: false, time: failed_at(job), words: words(false).or(Some(why)) });
+        return Some(End { well: false, time: failed_at(job), words: words(false).or(Some(why)), ran: None });
     }
     let last = newest(false).filter(|_| !is_tried_anew(job) && accompanied(pods, job).all(|pod| pod.metadata.deletion_timestamp.is_none()));
-    last.map(|end| End { well: false, time: finished(end), words: words(false) })
+    last.map(|end| End { well: false, time: finished(end), words: words(false), ran: None })
+}
+
+fn ran(job: &Job, from: Option<&Time>, to: Option<&Time>) -> Option<(Timestamp, SignedDuration)> {
+    Some((job.creation_timestamp()?.0, to?.0.duration_since(from?.0)))
 }
 
 /// Pods of a Job with a sidecar.

@@ -8,7 +8,7 @@ use crate::kinds::database::children::{COMPONENT, workers};
 use crate::kinds::database::object::fields::REPLICAS;
 use crate::kinds::database::object::more::More;
 use crate::kinds::database::object::v1::Database as Object;
-use crate::kinds::database::reports::results;
+use crate::kinds::database::reports::results::{self, Dump};
 use crate::kinds::intervention::{Subject, id};
 use crate::kinds::reading::Reading;
 use k8s_openapi::api::apps::v1::StatefulSet;
@@ -138,15 +138,15 @@ fn jobs(lookup: &impl Lookup, object: &Object, pods: &[Arc<Pod>]) -> (Vec<OneJob
 /// Does a Job of this work, of an earlier attempt, go on, or has it ended well, and nobody has taken note of it yet? One whose
 /// pods only wait is made anew, and so is one whose answer nobody can read.
 fn goes_on(job: &Job, work: Work, pods: &[Arc<Pod>], more: &More) -> bool {
-    let noted = more.snapshot.as_ref().map(|taken| &taken.time).max(more.written_since.as_ref());
-    let is_answer = |words: Option<String>| words.is_some_and(|line| results::dump(&line).is_ok());
+    let is_noted = |dump: &Dump| more.snapshot.as_ref().is_some_and(|taken| taken.folder == dump.folder);
+    let is_written_over = |end: &End| more.written_since.as_ref().zip(end.time.as_ref()).is_some_and(|(since, end)| since.0 >= end.0);
     let begun = |pod: &Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()).is_some_and(|phase| phase != "Pending");
     job.labels().get(COMPONENT).map(String::as_str) == Some(work.name())
         && job.metadata.deletion_timestamp.is_none()
         && match said::end(pods, job) {
-            Some(End { well, time, words }) => {
-                let noted = noted.zip(time).is_some_and(|(noted, ended)| noted.0 >= ended.0);
-                well && !noted && is_answer(words)
+            Some(end) => {
+                let dump = end.words.as_deref().and_then(|line| results::dump(line).ok());
+                end.well && dump.is_some_and(|dump| !is_noted(&dump)) && !is_written_over(&end)
             }
             None => said::pods_of(pods, job).any(begun),
         }

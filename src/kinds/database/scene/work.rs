@@ -93,14 +93,14 @@ fn placed_well<'a>(look: &Look<'_, Database>, plan: &'a Plan) -> Cow<'a, Plan> {
     }
 }
 
-/// When the Job of this work ended well.
+/// When the Job of this work ended well, by the API server's clock.
 pub fn completed_at(look: &Look<'_, Database>, work: Work) -> Option<Time> {
     let job = look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours())?;
-    said::end(&look.children.job_pods, job).filter(|end| end.well)?.time
+    said::end(&look.children.job_pods, job).filter(|end| end.well)?.at()
 }
 
 fn is_old(job: &Job, look: &Look<'_, Database>) -> bool {
-    let ended = said::end(&look.children.job_pods, job).and_then(|end| end.time);
+    let ended = said::end(&look.children.job_pods, job).and_then(|end| end.at());
     ended.is_some_and(|time| !said::is_fresh(&time, look.seen.now))
 }
 
@@ -171,7 +171,7 @@ fn progress<'a>(look: &'a Look<'_, Database>, work: Work, rendered: &Rendered) -
             let said = said::last_line(&children.job_pods, job, false).or_else(|| failed_words(look, job).cloned());
             Progress::Failed(said.or(words).unwrap_or_default())
         }
-        Some(End { well: true, words: None, time }) if is_speechless(look, job, time.as_ref()) => Progress::Another(job),
+        Some(end) if is_speechless(look, job, end.at().as_ref()) => Progress::Another(job),
         // Its pod may be told of later than the Job itself.
         Some(End { well: true, words: None, .. }) | None => Progress::Running,
     }
