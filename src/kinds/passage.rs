@@ -130,7 +130,7 @@ fn allowed<K: Remembered>(look: &Look<'_, K>, step: &Step<K>) -> Option<Status<K
             let surplus = status.yielded.len().saturating_sub(SUBJECTS);
             status.yielded.drain(..surplus);
         }
-        Verb::Retry | Verb::ResetPasswords | Verb::KeepVolumes | Verb::SkipSnapshot => return None,
+        Verb::Retry | Verb::ResetPasswords | Verb::BelieveVolumes | Verb::KeepVolumes | Verb::SkipSnapshot => return None,
     }
     Some(status)
 }

@@ -181,7 +181,9 @@ fn offer<K: Asks>(look: &Look<'_, K>, verb: Verb, id: &str, subjects: &[Subject]
     };
     let fields = || listed(subjects.iter().filter_map(|subject| Some(format!("{} of {}", subject.field.as_ref()?, subject.kind))));
     let (possible, effect, risk) = match verb {
-        Verb::Retry | Verb::ResetPasswords | Verb::SkipSnapshot => (K::helps(look, verb), verb.effect().to_owned(), verb.risk()),
+        Verb::Retry | Verb::ResetPasswords | Verb::BelieveVolumes | Verb::SkipSnapshot => {
+            (K::helps(look, verb), verb.effect().to_owned(), verb.risk())
+        }
         Verb::KeepVolumes => match K::costs(look, verb) {
             None => (true, verb.effect().to_owned(), Risk::None),
             Some(cost) => (true, format!("{cost}; {}", verb.effect()), verb.risk()),

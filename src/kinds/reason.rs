@@ -132,6 +132,15 @@ reasons! {
         remedy: "Create another object that restores a backup of this one (spec.restoreFrom); what replicas hold can still be read and dumped",
         not_done: "nothing empty was put in its place, no replica was promoted, and no volume was removed",
     }
+    /// The servers are told less than their volumes have seen.
+    TopologyBehind {
+        about: About::Loss,
+        answers: &[Verb::Retry, Verb::BelieveVolumes],
+        says: "the volumes know of a later primary",
+        meaning: "Volumes have seen a later epoch than this cluster knows: its data was put back to a time before the primary moved",
+        remedy: "Where only some volumes say so, see what the others hold before you answer",
+        not_done: "no server was started against what its volume says, and no volume was written to",
+    }
     /// A volume of a replica holds writes that the primary lacks.
     ReplicaDiverged {
         about: About::Loss,

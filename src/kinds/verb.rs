@@ -16,6 +16,8 @@ pub enum Verb {
     Yield,
     /// Make new passwords.
     ResetPasswords,
+    /// Believe what the volumes say of the primary.
+    BelieveVolumes,
     /// Let the object go, and keep its volumes.
     KeepVolumes,
     /// Remove the volumes without a last dump.
@@ -24,8 +26,16 @@ pub enum Verb {
 
 impl Verb {
     /// Every verb.
-    pub const ALL: &'static [Verb] =
-        &[Verb::Retry, Verb::Rollback, Verb::Adopt, Verb::Yield, Verb::ResetPasswords, Verb::KeepVolumes, Verb::SkipSnapshot];
+    pub const ALL: &'static [Verb] = &[
+        Verb::Retry,
+        Verb::Rollback,
+        Verb::Adopt,
+        Verb::Yield,
+        Verb::ResetPasswords,
+        Verb::BelieveVolumes,
+        Verb::KeepVolumes,
+        Verb::SkipSnapshot,
+    ];
 
     /// The verb as it is typed.
     pub fn word(self) -> &'static str {
@@ -35,6 +45,7 @@ impl Verb {
             Verb::Adopt => "adopt",
             Verb::Yield => "yield",
             Verb::ResetPasswords => "reset-passwords",
+            Verb::BelieveVolumes => "believe-volumes",
             Verb::KeepVolumes => "keep-volumes",
             Verb::SkipSnapshot => "skip-snapshot",
         }
@@ -57,6 +68,9 @@ impl Verb {
             }
             Verb::Yield => "leaves the fields that are fought over to the other writer, until the spec asks for another value there",
             Verb::ResetPasswords => "makes new passwords and restarts the primary with them; clients need the new ones from the Secret",
+            Verb::BelieveVolumes => {
+                "makes the server the primary whose volume says that it was it last; what another took since stays on its volume, and is asked about"
+            }
             Verb::KeepVolumes => {
                 "removes the children but the volumes, which stay with all their data and are nobody's then, those aside that were told to go before"
             }
@@ -77,6 +91,7 @@ impl Verb {
             Verb::ResetPasswords => {
                 "where a Secret with passwords is gone, or was edited, and a restart of the primary would not cost its volume"
             }
+            Verb::BelieveVolumes => "where the volume that was the primary's in the latest epoch is among those that say so",
             Verb::SkipSnapshot => "where the object is not protected",
         }
     }
@@ -85,7 +100,7 @@ impl Verb {
     pub fn risk(self) -> Risk {
         match self {
             Verb::Retry | Verb::Yield => Risk::None,
-            Verb::Rollback | Verb::ResetPasswords => Risk::Disruption,
+            Verb::Rollback | Verb::ResetPasswords | Verb::BelieveVolumes => Risk::Disruption,
             Verb::Adopt | Verb::SkipSnapshot | Verb::KeepVolumes => Risk::DataLoss,
         }
     }

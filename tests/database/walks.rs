@@ -155,6 +155,12 @@ fn a_failed_job_is_a_question_and_retry_makes_another() {
 /// As after a promotion: the second pod is the primary.
 fn promoted() -> Life {
     let mut life = Life::of(&json!({ "replicas": 2 }));
+    is_promoted(&mut life);
+    life
+}
+
+/// The second pod becomes the primary.
+fn is_promoted(life: &mut Life) {
     for (key, value) in [("primary", "1"), ("epoch", "2")] {
         life.cluster.edit(ChildKind::ConfigMap, "db-topology", &format!("/data/{key}"), json!(value));
     }
@@ -162,7 +168,6 @@ fn promoted() -> Life {
     life.cluster.remove(ChildKind::Pod, "db-1");
     life.settle();
     assert_eq!((life.state().as_str(), &life.status()["primary"]), ("Ready", &json!("db-1")));
-    life
 }
 
 #[test]

@@ -164,10 +164,11 @@ impl Server {
     }
 
     /// Asserts that the pod ends and says why.
-    pub fn assert_refused(self, word: &str) {
+    pub fn assert_refused(self, word: &str) -> String {
         let words = self.last_words();
         assert!(words.starts_with(&format!("{word}: ")), "{word} was expected: {words}");
         assert!(words.len() < 4096 && words.lines().count() == 1);
+        words
     }
 
     pub fn log(&self) -> String {

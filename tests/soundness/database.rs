@@ -71,9 +71,9 @@ fn what_has_served_is_never_restored_into() {
 fn a_job_is_left_for_its_end_or_for_what_no_job_outlasts() {
     use Event::{
         ChildConflict, CredentialsLost, DeadlinePassed, DeletionRequested, DowngradeFound, DriftFought, JobDone, JobFailed, MajorFound,
-        NamespaceEnding, PauseRequested, PrimaryVolumeLost, ReplicaDiverged, SpecInvalid,
+        NamespaceEnding, PauseRequested, PrimaryVolumeLost, ReplicaDiverged, SpecInvalid, TopologyBehind,
     };
-    const ENDS: [Event; 14] = [
+    const ENDS: [Event; 15] = [
         JobDone,
         JobFailed,
         DeadlinePassed,
@@ -84,6 +84,7 @@ fn a_job_is_left_for_its_end_or_for_what_no_job_outlasts() {
         ChildConflict,
         CredentialsLost,
         PrimaryVolumeLost,
+        TopologyBehind,
         ReplicaDiverged,
         DowngradeFound,
         MajorFound,

@@ -6,7 +6,6 @@ use super::lifecycle::words::{Event, Phase};
 use super::orders::ending::{self, Fate};
 use super::orders::{finished_jobs, upkeep};
 use super::scene::Scene;
-use super::scene::closing;
 use super::scene::readers::{is_anybody_led, is_misleading};
 use super::scene::siblings::Children;
 use super::scene::standing::{
@@ -14,6 +13,7 @@ use super::scene::standing::{
 };
 use super::scene::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::scene::work::{self, Progress};
+use super::scene::{behind, closing};
 use super::scene::{ground, learning, outcome};
 use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::finalizer;
@@ -51,6 +51,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::Resumed, |scene| !is_paused(scene)),
     (Event::SpecInvalid, |scene| scene.look.wanted.is_err()),
     (Event::PrimaryVolumeLost, |scene| scene.primary_volume_is_lost()),
+    (Event::TopologyBehind, |scene| !behind::markers(scene).is_empty()),
     (Event::ChildConflict, |scene| scene.look.conflicts().next().is_some()),
     (Event::SpecRenewed, is_renewed),
     (Event::CredentialsLost, |scene| !credentials_lost(scene).is_empty()),
@@ -59,6 +60,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::SkipSnapshotAnswered, |scene| is_answered(scene, Verb::SkipSnapshot) && !is_protected(scene)),
     (Event::KeepVolumesAnswered, |scene| is_answered(scene, Verb::KeepVolumes) && !hides_a_loss(scene.look)),
     (Event::ResetPasswordsAnswered, |scene| is_answered(scene, Verb::ResetPasswords)),
+    (Event::BelieveVolumesAnswered, |scene| is_answered(scene, Verb::BelieveVolumes) && behind::believable(scene).is_some()),
     (Event::RollbackAnswered, |scene| is_answered(scene, Verb::Rollback) && scene.look.can_roll_back()),
     (Event::AdoptAnswered, |scene| is_answered(scene, Verb::Adopt)),
     (Event::YieldAnswered, |scene| is_answered(scene, Verb::Yield)),

@@ -1,5 +1,6 @@
 //! A look at a Database, with what every question about it needs: what the status remembers, and the servers.
 
+pub mod behind;
 pub mod closing;
 pub mod ground;
 pub mod learning;

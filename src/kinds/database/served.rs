@@ -71,6 +71,7 @@ impl Served for Database {
         Reason::PodsUnavailable,
         Reason::NodeLost,
         Reason::PrimaryVolumeLost,
+        Reason::TopologyBehind,
         Reason::ReplicaDiverged,
         Reason::SwitchoverStuck,
         Reason::CredentialsLost,

@@ -16,13 +16,13 @@ use super::object::more::{Binding, LastWord, More, Reloaded};
 use super::orders::{ending, finished_jobs};
 use super::plan::Plan;
 use super::scene::Scene;
-use super::scene::learning;
 use super::scene::members::Members;
 use super::scene::outcome::{self, Outcome};
 use super::scene::recorded::record;
 use super::scene::said::{self, End};
 use super::scene::standing::counted_fences;
 use super::scene::work::{self, Progress};
+use super::scene::{behind, learning};
 use crate::kinds::look::Look;
 use crate::kinds::passage::Remembered;
 use crate::kinds::reason::Reason;
@@ -84,6 +84,7 @@ impl Remembered for Database {
             Some(Event::Protected) if ending::serves(&scene) => {
                 (more.snapshot, more.written_since, more.begun) = (None, Some(Time(look.seen.now)), true);
             }
+            Some(Event::BelieveVolumesAnswered) => more.system = behind::believed(&scene).or(more.system.take()),
             Some(Event::KeepVolumesAnswered) => more.last_word = Some(LastWord::KeepVolumes),
             Some(Event::SkipSnapshotAnswered) => more.last_word = Some(LastWord::SkipSnapshot),
             Some(Event::RetryAnswered) => try_again(more, &scene, status.intervention.as_ref().map(|asked| asked.reason)),

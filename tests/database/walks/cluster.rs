@@ -39,12 +39,18 @@ pub enum Trouble {
     Mesh,
 }
 
+/// What a volume says of itself: the epoch in which its server ran last, and whether as the primary.
+type Marker = (u32, bool);
+
 /// The cluster at one moment.
+#[derive(Clone)]
 pub struct Cluster {
     /// The time, as those have it who write it down here.
     pub now: Timestamp,
-    /// How far the operator's clock is ahead of theirs.
+    /// How far the operator's clock is ahead of the API server's: as much as its answers do not tell.
     pub ahead: SignedDuration,
+    /// How far the clocks of controllers and kubelets are ahead of it.
+    pub others_ahead: SignedDuration,
     /// The object, until it is gone.
     pub object: Option<Database>,
     /// Everything else.
@@ -58,6 +64,8 @@ pub struct Cluster {
     pub crashing: BTreeMap<u32, (Value, String)>,
     /// Ordinals whose server lacks what the primary wrote last.
     pub behind: BTreeSet<u32>,
+    /// The marker of each volume, by the uid of its claim.
+    pub markers: BTreeMap<String, Marker>,
     /// What no watch shows just now, as where it was between two of them.
     pub unseen: BTreeSet<(ChildKind, String)>,
     /// What goes wrong until it is taken out again.
@@ -75,12 +83,14 @@ impl Cluster {
         let mut cluster = Cluster {
             now: Timestamp::from_second(1_800_000_000).expect("a time"),
             ahead: SignedDuration::ZERO,
+            others_ahead: SignedDuration::ZERO,
             object: None,
             things: BTreeMap::new(),
             says: BTreeMap::new(),
             away: BTreeSet::new(),
             crashing: BTreeMap::new(),
             behind: BTreeSet::new(),
+            markers: BTreeMap::new(),
             unseen: BTreeSet::new(),
             troubles: BTreeSet::new(),
             refused: BTreeSet::new(),
@@ -314,7 +324,38 @@ impl Cluster {
         self.crashing.insert(ordinal, (revision, last_words.to_owned()));
     }
 
+    /// The API server's data is what it was then; volumes and clocks are not, and every pod begins anew.
+    pub fn put_back(&mut self, then: &Cluster) {
+        self.object.clone_from(&then.object);
+        self.things.clone_from(&then.things);
+        self.things.retain(|(kind, _), _| *kind != ChildKind::Pod);
+    }
+
+    fn told_epoch(&self) -> u32 {
+        let told = self.things.iter().find(|((kind, name), _)| *kind == ChildKind::ConfigMap && name.ends_with("-topology"));
+        told.and_then(|(_, map)| map["data"]["epoch"].as_str()?.parse().ok()).unwrap_or_default()
+    }
+
+    /// The uid of the claim of a server's volume.
+    fn volume(&self, ordinal: u32) -> Option<String> {
+        let claim = self.get(ChildKind::PersistentVolumeClaim, &format!("data-db-{ordinal}"))?;
+        claim["metadata"]["uid"].as_str().map(ToOwned::to_owned)
+    }
+
+    /// What a server says whose volume has seen more than it is told; one that runs does not look.
+    fn is_told_less(&self, ordinal: u32) -> Option<String> {
+        let pod = self.get(ChildKind::Pod, &format!("db-{ordinal}"))?;
+        let (epoch, primary) = self.markers.get(&self.volume(ordinal)?)?;
+        let (told, role) = (self.told_epoch(), if *primary { "primary" } else { "replica" });
+        let starts = pod["status"]["conditions"][0]["status"] != "True";
+        let words = format!("the volume has seen epoch {epoch} and the topology says {told}; epoch={epoch} role={role} systemid={SYSTEM}");
+        (starts && *epoch > told).then(|| format!("STALE_CONFIG: {words}"))
+    }
+
     fn last_words(&self, ordinal: u32) -> Option<String> {
+        if let Some(words) = self.is_told_less(ordinal) {
+            return Some(words);
+        }
         let (revision, words) = self.crashing.get(&ordinal)?;
         let pod = self.get(ChildKind::Pod, &format!("db-{ordinal}"))?;
         (pod["metadata"]["labels"]["controller-revision-hash"] == *revision).then(|| words.clone())
@@ -322,7 +363,8 @@ impl Cluster {
 
     /// A server is ready where what it was at its start is what it is to be.
     fn server_runs(&mut self, name: &str, ordinal: u32) {
-        let (now, told) = (self.now.to_string(), self.told_primary());
+        let (now, told) = (self.others_now(), self.told_primary());
+        let (epoch, volume) = (self.told_epoch(), self.volume(ordinal));
         let last_words = self.last_words(ordinal);
         let waits = told.parse().is_ok_and(|primary| self.last_words(primary).is_some());
         let away = waits || self.away.contains(&ordinal) || last_words.is_some();
@@ -361,14 +403,27 @@ impl Cluster {
         if fits && told == me && pod["metadata"]["annotations"]["test/said"].is_string() {
             self.troubles.remove(&Trouble::Crash);
         }
+        if let Some(volume) = volume.filter(|_| fits) {
+            self.markers.insert(volume, (epoch, told == me));
+        }
         let ready = if fits { "True" } else { "False" };
         if pod["status"]["conditions"][0]["status"] != json!(ready) {
             pod["status"]["conditions"] = json!([{ "type": "Ready", "status": ready, "lastTransitionTime": now }]);
         }
     }
 
+    /// The time as controllers and kubelets write it.
+    fn others_now(&self) -> String {
+        (self.now + self.others_ahead).to_string()
+    }
+
     fn jobs_run(&mut self) {
         for name in self.names(ChildKind::Job) {
+            let now = self.others_now();
+            let job = self.things.get_mut(&(ChildKind::Job, name.clone())).expect("a job");
+            if job["status"]["startTime"].is_null() {
+                job["status"]["startTime"] = json!(now);
+            }
             let job = self.get(ChildKind::Job, &name).expect("a job").clone();
             if !job["status"]["conditions"].is_null() || self.waits(&job) || self.has(Trouble::Quota) {
                 continue;
@@ -394,9 +449,10 @@ impl Cluster {
                 self.insert(&ChildRef { kind: ChildKind::Pod, name: format!("{name}-x") }, &pod);
                 continue;
             }
-            let (kind, now) = (if well { "Complete" } else { "Failed" }, self.now.to_string());
+            let kind = if well { "Complete" } else { "Failed" };
             let job = self.things.get_mut(&(ChildKind::Job, name)).expect("a job");
-            job["status"] = json!({ "completionTime": if well { json!(now) } else { Value::Null }, "conditions": [{ "type": kind, "status": "True", "lastTransitionTime": now }] });
+            let start = job["status"]["startTime"].clone();
+            job["status"] = json!({ "startTime": start, "completionTime": if well { json!(now) } else { Value::Null }, "conditions": [{ "type": kind, "status": "True", "lastTransitionTime": now }] });
         }
     }
 

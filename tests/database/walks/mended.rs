@@ -2,7 +2,7 @@
 
 use super::cluster::Trouble;
 use super::life::{Life, path};
-use super::promoted;
+use super::{is_promoted, promoted};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use pointsman::kinds::annotations::{PAUSED, PROTECTED};
@@ -310,6 +310,44 @@ fn one_that_has_diverged_is_tried_again_by_one_answer() {
     assert_eq!(life.status()["reason"], "ReplicaDiverged");
     life.cluster.away.clear();
     assert_eq!(life.answer("retry"), path(&[Phase::Degraded, Phase::Ready]), "{:?}", life.cluster.done);
+}
+
+/// As after a restore of etcd: the volumes have seen the primary move, and nobody else knows of it.
+#[test]
+fn a_cluster_that_was_put_back_to_before_a_move_believes_the_volumes_when_told_to() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    let (then, claims) = (life.cluster.clone(), life.claims());
+    is_promoted(&mut life);
+    life.cluster.put_back(&then);
+    assert_eq!(life.after().last(), path(&[Phase::HumanIntervention]).last(), "{:?}", life.cluster.done);
+    let question = life.status()["intervention"].clone();
+    assert_eq!(question["reason"], "TopologyBehind", "{question:#}");
+    let evidence = question["evidence"].to_string();
+    assert!(
+        evidence.contains("its volume was used as the primary in epoch 2; the last primary that is known is db-0 of epoch 1"),
+        "{evidence}"
+    );
+    life.answer("retry");
+    assert_eq!(life.status()["reason"], "TopologyBehind", "{:?}", life.path);
+    assert_eq!(life.answer("believe-volumes").last(), path(&[Phase::Ready]).last(), "{:?}\n{:#}", life.path, life.status());
+    assert_eq!(life.status()["primary"], "db-1");
+    let topology = life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology");
+    assert_eq!((&topology["data"]["primary"], &topology["data"]["epoch"]), (&json!("1"), &json!("2")));
+    assert_eq!(life.claims(), claims);
+}
+
+/// The volume that knows best is not among those that say so.
+#[test]
+fn volumes_are_not_believed_while_that_of_the_last_primary_is_silent() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    let then = life.cluster.clone();
+    is_promoted(&mut life);
+    life.cluster.put_back(&then);
+    life.cluster.markers.retain(|_, (_, is_primary)| !*is_primary);
+    life.settle();
+    let question = life.status()["intervention"].clone();
+    let offered: Vec<&str> = question["answers"].as_array().expect("answers").iter().filter_map(|answer| answer["verb"].as_str()).collect();
+    assert_eq!((&question["reason"], offered), (&json!("TopologyBehind"), vec!["retry"]), "{question:#}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ const FIXED_CLASS: &str = "a claim keeps the StorageClass that it was made with.
 const UNUSED_CLASS: &str = "a claim keeps the StorageClass that it was made with. This object was never Ready and has served nobody: delete it, and create it again on the other class.";
 const SHRUNK: &str = "a volume cannot shrink. Create a second Database of that size and restoreFrom a backup of this one.";
 const DROPPED: &str =
-    "dropping an extension can drop the data that depends on it. Leave it in the list: one that nobody uses does no harm.";
+    "dropping an extension can drop data that is stored with it. Leave it in the list: one that nobody uses does no harm.";
 /// Why a backup is not brought back twice.
 pub const RESTORED: &str = "a backup is brought back before the first Ready alone: later it would replace what was written since. Leave the field as it was; to bring back another backup, create a second Database.";
 const FIXED_BACKUPS: &str = "a claim keeps the StorageClass that it was made with. Leave it; a second Database can have another.";

@@ -5,13 +5,13 @@ use crate::kinds::database::Database;
 use crate::machine::prove::{Law, Provable, Recurs};
 use crate::machine::{Machine, Step};
 use Event::{
-    AdoptAnswered, AllReady, AuxiliariesDrifted, ChildConflict, ChildrenDrifted, ChildrenGone, ChildrenLeft, CredentialsLost,
-    DeadlinePassed, DeleteWanted, DeletionRequested, DowngradeFound, DriftFought, DumpedInVain, ExtensionsAdded, FirstRollout,
-    ImageChanged, JobDone, JobFailed, JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized, NeverRestored,
-    NothingRefused, ObstacleGone, ParametersChanged, PauseRequested, PodsOutdated, PrimaryLost, PrimaryReady, PrimaryVolumeLost, Protected,
-    ReadersMisled, ReplicaDiverged, ReplicaLost, ReplicasChanged, ResetAllowed, ResetPasswordsAnswered, Resumed, RetainWanted,
-    RetryAnswered, RollbackAnswered, SidecarRunning, SkipSnapshotAnswered, SnapshotWanted, SpecInvalid, SpecRefused, SpecRenewed,
-    StorageExpanded, StorageFixed, StorageGrown, SwitchoverWanted, TemplateChanged, Unprobed, YieldAnswered,
+    AdoptAnswered, AllReady, AuxiliariesDrifted, BelieveVolumesAnswered, ChildConflict, ChildrenDrifted, ChildrenGone, ChildrenLeft,
+    CredentialsLost, DeadlinePassed, DeleteWanted, DeletionRequested, DowngradeFound, DriftFought, DumpedInVain, ExtensionsAdded,
+    FirstRollout, ImageChanged, JobDone, JobFailed, JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized,
+    NeverRestored, NothingRefused, ObstacleGone, ParametersChanged, PauseRequested, PodsOutdated, PrimaryLost, PrimaryReady,
+    PrimaryVolumeLost, Protected, ReadersMisled, ReplicaDiverged, ReplicaLost, ReplicasChanged, ResetAllowed, ResetPasswordsAnswered,
+    Resumed, RetainWanted, RetryAnswered, RollbackAnswered, SidecarRunning, SkipSnapshotAnswered, SnapshotWanted, SpecInvalid, SpecRefused,
+    SpecRenewed, StorageExpanded, StorageFixed, StorageGrown, SwitchoverWanted, TemplateChanged, TopologyBehind, Unprobed, YieldAnswered,
 };
 
 /// What is still to do where not all is ready, although every pod may be.
@@ -43,6 +43,7 @@ impl Provable for Database {
             SkipSnapshotAnswered,
             KeepVolumesAnswered,
             ResetPasswordsAnswered,
+            BelieveVolumesAnswered,
             RollbackAnswered,
             AdoptAnswered,
             YieldAnswered,
@@ -113,6 +114,7 @@ impl Provable for Database {
             SkipSnapshotAnswered
             | KeepVolumesAnswered
             | ResetPasswordsAnswered
+            | BelieveVolumesAnswered
             | RollbackAnswered
             | AdoptAnswered
             | YieldAnswered
@@ -126,8 +128,8 @@ impl Provable for Database {
             // A Job, a volume and a pod change by themselves, and a person at will.
             DeletionRequested | NamespaceEnding | Protected | RetainWanted | DumpedInVain | SnapshotWanted | DeleteWanted
             | ChildrenGone | PauseRequested | Resumed | SpecInvalid | ChildConflict | CredentialsLost | PrimaryVolumeLost
-            | ReplicaDiverged | DowngradeFound | MajorFound | StorageFixed | StorageExpanded | SpecRefused | NothingRefused | AllReady
-            | PrimaryReady | PrimaryLost | ReplicaLost => true,
+            | TopologyBehind | ReplicaDiverged | DowngradeFound | MajorFound | StorageFixed | StorageExpanded | SpecRefused
+            | NothingRefused | AllReady | PrimaryReady | PrimaryLost | ReplicaLost => true,
         }
     }
 
@@ -141,6 +143,7 @@ impl Provable for Database {
             | SkipSnapshotAnswered
             | KeepVolumesAnswered
             | ResetPasswordsAnswered
+            | BelieveVolumesAnswered
             | RollbackAnswered
             | AdoptAnswered
             | YieldAnswered
@@ -152,10 +155,10 @@ impl Provable for Database {
             ChildrenDrifted => Recurs::Counted(DriftFought),
             SwitchoverWanted => Recurs::Counted(DeadlinePassed),
             SnapshotWanted => Recurs::Counted(DumpedInVain),
-            NamespaceEnding | RetainWanted | DumpedInVain | DeleteWanted | ChildrenGone | ChildrenLeft | PrimaryVolumeLost
-            | ChildConflict | CredentialsLost | ReplicaDiverged | ObstacleGone | DowngradeFound | MajorFound | StorageFixed
-            | StorageExpanded | JobFailed | JobDone | JobMissing | AllReady | PrimaryReady | DeadlinePassed | DriftFought | PrimaryLost
-            | ReadersMisled | ReplicaLost | AuxiliariesDrifted | SidecarRunning => Recurs::Freely,
+            NamespaceEnding | TopologyBehind | RetainWanted | DumpedInVain | DeleteWanted | ChildrenGone | ChildrenLeft
+            | PrimaryVolumeLost | ChildConflict | CredentialsLost | ReplicaDiverged | ObstacleGone | DowngradeFound | MajorFound
+            | StorageFixed | StorageExpanded | JobFailed | JobDone | JobMissing | AllReady | PrimaryReady | DeadlinePassed
+            | DriftFought | PrimaryLost | ReadersMisled | ReplicaLost | AuxiliariesDrifted | SidecarRunning => Recurs::Freely,
         }
     }
 

@@ -68,14 +68,15 @@ impl Machine for Database {
 
     fn is_answer(event: Event) -> bool {
         use Event::{
-            AdoptAnswered, KeepVolumesAnswered, ResetPasswordsAnswered, RetryAnswered, RollbackAnswered, SkipSnapshotAnswered,
-            YieldAnswered,
+            AdoptAnswered, BelieveVolumesAnswered, KeepVolumesAnswered, ResetPasswordsAnswered, RetryAnswered, RollbackAnswered,
+            SkipSnapshotAnswered, YieldAnswered,
         };
         matches!(
             event,
             SkipSnapshotAnswered
                 | KeepVolumesAnswered
                 | ResetPasswordsAnswered
+                | BelieveVolumesAnswered
                 | RollbackAnswered
                 | AdoptAnswered
                 | YieldAnswered
@@ -94,14 +95,14 @@ impl Machine for Database {
 
     fn licences(effect: Effect) -> &'static [Event] {
         use Event::{
-            ChildrenGone, ChildrenLeft, DeleteWanted, DeletionRequested, KeepVolumesAnswered, NamespaceEnding, PodsOutdated, ResetAllowed,
-            RetainWanted, RetryAnswered, SidecarRunning, SkipSnapshotAnswered, SwitchoverWanted,
+            BelieveVolumesAnswered, ChildrenGone, ChildrenLeft, DeleteWanted, DeletionRequested, KeepVolumesAnswered, NamespaceEnding,
+            PodsOutdated, ResetAllowed, RetainWanted, RetryAnswered, SidecarRunning, SkipSnapshotAnswered, SwitchoverWanted,
         };
         match effect {
             Effect::ResetPasswords => &[ResetAllowed],
             Effect::SwitchPrimary => &[SwitchoverWanted],
             Effect::RestartNextPod => &[PodsOutdated],
-            Effect::DeleteWaitingPods => &[RetryAnswered],
+            Effect::DeleteWaitingPods => &[RetryAnswered, BelieveVolumesAnswered],
             Effect::EndJobs => &[PodsOutdated, SidecarRunning],
             Effect::DeleteWorkloads => &[RetainWanted, DeleteWanted, SkipSnapshotAnswered, KeepVolumesAnswered, ChildrenLeft],
             Effect::DeleteVolumes => &[DeleteWanted, SkipSnapshotAnswered, ChildrenLeft],

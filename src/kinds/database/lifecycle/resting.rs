@@ -23,6 +23,7 @@ pub(super) fn tending(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::SpecInvalid | Event::ChildConflict | Event::DriftFought => Transition(Phase::HumanIntervention),
         Event::CredentialsLost | Event::PrimaryVolumeLost | Event::ReplicaDiverged => Transition(Phase::HumanIntervention),
+        Event::TopologyBehind => Transition(Phase::HumanIntervention),
         Event::DowngradeFound | Event::MajorFound => Transition(Phase::HumanIntervention),
         Event::AuxiliariesDrifted => Handled,
         Event::SidecarRunning => act(&[Effect::EndJobs], effects),
@@ -40,7 +41,7 @@ pub(super) fn paused(event: Event) -> Outcome<Phase> {
 /// Every way out leads through what is seen then: what was allowed is remembered, not ordered.
 pub(super) fn asking(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
-        Event::RetryAnswered => go(Phase::Pending, &[Effect::DeleteWaitingPods], effects),
+        Event::RetryAnswered | Event::BelieveVolumesAnswered => go(Phase::Pending, &[Effect::DeleteWaitingPods], effects),
         Event::RollbackAnswered | Event::ResetPasswordsAnswered => Transition(Phase::Pending),
         // What mends itself meanwhile is shown to readers.
         Event::ReadersMisled => act(&[Effect::LeadReaders], effects),

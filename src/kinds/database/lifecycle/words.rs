@@ -77,6 +77,8 @@ words! {
         SpecInvalid,
         /// The claim of the primary is gone, or is another than the one that was recorded.
         PrimaryVolumeLost,
+        /// The volumes have seen a later epoch than the servers are told.
+        TopologyBehind,
         /// A child's name is taken by somebody else's object; a claim that came back empty is no such object.
         ChildConflict,
         /// The spec, its count aside, is newer than the open question.
@@ -91,6 +93,8 @@ words! {
         KeepVolumesAnswered,
         /// The open question was answered with reset-passwords.
         ResetPasswordsAnswered,
+        /// The open question was answered with believe-volumes.
+        BelieveVolumesAnswered,
         /// The open question was answered with rollback.
         RollbackAnswered,
         /// The open question was answered with adopt.

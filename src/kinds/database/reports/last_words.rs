@@ -97,6 +97,12 @@ pub fn complete(sentence: &str) -> impl Iterator<Item = u32> {
     ordinals.split(',').filter_map(|ordinal| ordinal.parse().ok())
 }
 
+/// What stands behind the last semicolon of a refusal, as pairs of key and value.
+pub fn pairs_at_end(sentence: &str) -> Option<Vec<(&str, &str)>> {
+    let (_, pairs) = sentence.rsplit_once("; ")?;
+    pairs.split(' ').map(|pair| pair.split_once('=')).collect()
+}
+
 /// The refusal that a termination message is, if it is one.
 pub fn refusal(message: &str) -> Option<(Word, String)> {
     let (first, sentence) = line(message)?.split_once(": ")?;

@@ -3,7 +3,7 @@
 use super::Scene;
 use super::undone::{was_never_initialized, was_never_restored};
 use super::work::{self, Progress};
-use super::{outcome, standing};
+use super::{behind, outcome, standing};
 use crate::kinds::database::lifecycle::words::Phase;
 use crate::kinds::pods::ready_since;
 use crate::kinds::reason::Reason;
@@ -21,9 +21,10 @@ const GOES_ON: [(Reason, Holds); 4] = [
 ];
 
 /// What was lost, or came apart, for as long as that is so.
-const STANDS: [(Reason, Holds); 5] = [
+const STANDS: [(Reason, Holds); 6] = [
     (Reason::CredentialsLost, |scene| !standing::credentials_lost(scene).is_empty()),
     (Reason::PrimaryVolumeLost, |scene| scene.primary_volume_is_lost()),
+    (Reason::TopologyBehind, |scene| !behind::markers(scene).is_empty()),
     (Reason::ReplicaDiverged, |scene| scene.diverged().is_some()),
     (Reason::SwitchoverStuck, |scene| standing::is_moved_in_vain(scene)),
     (Reason::NodeLost, |scene| scene.primary_is_on_a_lost_node()),
@@ -34,10 +35,11 @@ pub fn stands(scene: &Scene<'_>, reason: Reason) -> bool {
     STANDS.iter().any(|(of, holds)| *of == reason && holds(scene))
 }
 
-/// Is it so no longer? A server that begins anew has not said yet whether it has diverged.
+/// Is it so no longer? A server that begins anew has not said yet what its volume holds.
 fn is_back(scene: &Scene<'_>, reason: Reason) -> bool {
+    let in_words = matches!(reason, Reason::ReplicaDiverged | Reason::TopologyBehind);
     let is_loss = STANDS.iter().any(|(of, _)| *of == reason);
-    is_loss && !stands(scene, reason) && (reason != Reason::ReplicaDiverged || all_ready(scene))
+    is_loss && !stands(scene, reason) && (!in_words || all_ready(scene))
 }
 
 /// Is what the open question is about no longer so?

@@ -93,7 +93,7 @@ check_volume() {
     [[ -z $marked_claim || $marked_claim == "$claim" || ($marked_role == cloning && ! -e $PGDATA) ]] ||
         refuse FOREIGN_CLAIM "the volume was written under claim $marked_claim and is mounted as $claim"
     ((marked_epoch <= epoch)) ||
-        refuse STALE_CONFIG "the volume has seen epoch $marked_epoch and the topology says $epoch"
+        refuse STALE_CONFIG "the volume has seen epoch $marked_epoch and the topology says $epoch; epoch=$marked_epoch role=$marked_role systemid=$marked_systemid"
     [[ -e $PGDATA ]] || return 0
     [[ -f $PGDATA/PG_VERSION ]] || refuse FOREIGN_DATA "pgdata holds no PostgreSQL data"
     major=$("$BIN/postgres" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')

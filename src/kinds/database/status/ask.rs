@@ -3,8 +3,8 @@
 use super::trouble;
 use crate::kinds::database::Database;
 use crate::kinds::database::lifecycle::words::{Event, Phase};
-use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::standing::{credentials_lost, is_moved_in_vain};
+use crate::kinds::database::scene::{Scene, behind};
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
 use crate::kinds::order::Fate;
@@ -22,6 +22,7 @@ impl Asks for Database {
             (Some(Event::DriftFought), _) => Reason::DriftFought,
             (Some(Event::CredentialsLost), _) => Reason::CredentialsLost,
             (Some(Event::PrimaryVolumeLost), _) => Reason::PrimaryVolumeLost,
+            (Some(Event::TopologyBehind), _) => Reason::TopologyBehind,
             (Some(Event::ReplicaDiverged), _) => Reason::ReplicaDiverged,
             (Some(Event::Protected), _) => Reason::Protected,
             (Some(Event::MajorFound | Event::DowngradeFound), _) | (_, Phase::Probing) => Reason::ProbeFailed,
@@ -41,8 +42,12 @@ impl Asks for Database {
 
     fn helps(look: &Look<'_, Self>, verb: Verb) -> bool {
         let scene = Scene::of(look);
-        // The primary, which has to learn them, is not restarted while its volume would go with it.
-        verb != Verb::ResetPasswords || !credentials_lost(&scene).is_empty() && scene.leads_volume_goes().is_none()
+        match verb {
+            // The primary, which has to learn them, is not restarted while its volume would go with it.
+            Verb::ResetPasswords => !credentials_lost(&scene).is_empty() && scene.leads_volume_goes().is_none(),
+            Verb::BelieveVolumes => behind::believable(&scene).is_some(),
+            Verb::Retry | Verb::Rollback | Verb::Adopt | Verb::Yield | Verb::KeepVolumes | Verb::SkipSnapshot => true,
+        }
     }
 
     fn costs(look: &Look<'_, Self>, verb: Verb) -> Option<String> {

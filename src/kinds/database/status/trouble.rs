@@ -1,6 +1,6 @@
 //! What goes wrong, in the words of those it happens to.
 
-use super::volumes::{classless, small, volume_lost, waiting_claims};
+use super::volumes::{classless, seen_later, small, volume_lost, waiting_claims};
 use crate::kinds::children::Slot;
 use crate::kinds::database::Database;
 use crate::kinds::database::children::COMPONENT;
@@ -46,6 +46,7 @@ pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
     let own = match reason {
         Reason::CredentialsLost => standing::credentials_lost(&scene).iter().map(lost_one).collect(),
         Reason::PrimaryVolumeLost => volume_lost(&scene).into_iter().collect(),
+        Reason::TopologyBehind => seen_later(&scene).into_iter().take(QUOTED).collect(),
         Reason::ReplicaDiverged => {
             let words = |(ordinal, sentence): (u32, String)| quote("Pod", &names::pod(&owner, ordinal), &sentence);
             scene.diverged().map(words).into_iter().collect()

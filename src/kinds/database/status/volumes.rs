@@ -4,6 +4,7 @@ use crate::kinds::children::Slot;
 use crate::kinds::database::Database;
 use crate::kinds::database::children::names;
 use crate::kinds::database::scene::Scene;
+use crate::kinds::database::scene::behind::{self, Marker};
 use crate::kinds::database::scene::ground::{self, granted, is_smaller, wanted};
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
@@ -65,6 +66,19 @@ pub fn waiting_claims<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = 
     let waiting = pending(look).filter(|claim| missing_class(look, claim).is_none());
     let waiting = waiting.map(|claim| (claim.name_any(), "it has no volume yet".to_owned()));
     going(look).into_iter().map(|(name, words)| (name, words.to_owned())).chain(waiting)
+}
+
+/// Volumes that have seen a later epoch than is known.
+pub fn seen_later(scene: &Scene<'_>) -> Vec<Evidence> {
+    let owner = scene.look.seen.object.name_any();
+    let known = scene.more.system.as_ref().map(|system| format!("{} of epoch {}", names::pod(&owner, system.primary), system.epoch));
+    let known = known.unwrap_or_else(|| "none".to_owned());
+    let seen = |marker: Marker| {
+        let role = if marker.is_primary { "the primary" } else { "a replica" };
+        let words = format!("its volume was used as {role} in epoch {}; the last primary that is known is {known}", marker.epoch);
+        quote("Pod", &names::pod(&owner, marker.ordinal), &words)
+    };
+    behind::markers(scene).into_iter().map(seen).collect()
 }
 
 pub fn volume_lost(scene: &Scene<'_>) -> Option<Evidence> {

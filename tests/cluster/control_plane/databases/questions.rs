@@ -51,6 +51,14 @@ const CASES: &[Case] = &[
     },
     Case { reason: Reason::PodsUnavailable, asks: pods_lost, says: "Unschedulable", mends: place, verb: "", rests: "Ready" },
     Case { reason: Reason::DriftFought, asks: fought, says: "replicas", mends: nothing, verb: "yield", rests: "Ready" },
+    Case {
+        reason: Reason::TopologyBehind,
+        asks: put_back,
+        says: "its volume was used as the primary in epoch 4; the last primary that is known is db-0 of epoch 1",
+        mends: nothing,
+        verb: "believe-volumes",
+        rests: "Ready",
+    },
     Case { reason: Reason::ReplicaDiverged, asks: diverged, says: "DIVERGED", mends: diverged_no_more, verb: "", rests: "Ready" },
     Case { reason: Reason::NodeLost, asks: node_lost, says: "does not say that it is", mends: node_gone, verb: "", rests: "Ready" },
     Case {
@@ -189,6 +197,13 @@ fn fought(space: &Space) {
 fn diverged(space: &Space) {
     ready(space, "db", &json!({ "replicas": 2 }));
     says(space, "db-1", "DIVERGED: the volume was the primary until epoch 1, and holds 0/5000028; the primary is at 0/4000028");
+}
+
+/// The same, where the primary moved three times after the moment that the cluster was put back to.
+fn put_back(space: &Space) {
+    ready(space, "db", &json!({ "replicas": 2 }));
+    let words = "the volume has seen epoch 4 and the topology says 1; epoch=4 role=primary systemid=7500000000000000001";
+    says(space, "db-1", &format!("STALE_CONFIG: {words}"));
 }
 
 fn says(space: &Space, pod: &str, words: &str) {
