@@ -1,5 +1,6 @@
 //! The minors of Kubernetes that are supported are those that the test bed has a module of, wherever they are named.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -69,4 +70,33 @@ fn a_text_of_an_older_kubernetes_is_another_one_than_that_of_the_newest() {
         seen += 1;
     }
     assert!(seen > 0, "there are some");
+}
+
+/// The rows of the README's table: Kubernetes, kubectl and tier, each version cut to its minor.
+fn tried() -> BTreeSet<[String; 3]> {
+    let readme = fs::read_to_string(root().join("README.md")).expect("a README");
+    let (_, table) = readme.split_once("<!-- versions tried -->").expect("the table");
+    let (table, _) = table.split_once("<!-- versions tried ends -->").expect("its end");
+    let minor = |version: &str| version.trim_start_matches('v').splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
+    let rows = table.lines().filter(|line| line.starts_with("| v"));
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        assert!(cells[3].parse::<u32>().is_ok_and(|tests| tests > 20), "{line}: so few tests are no tier");
+        [minor(cells[0]), minor(cells[1]), cells[2].to_owned()]
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn every_supported_release_was_tried_and_the_newest_on_a_node() {
+    let (tried, minors) = (tried(), modules().into_iter().map(|(minor, _)| minor).collect::<Vec<_>>());
+    let is_tried = |kubernetes: &str, tier: &str| tried.iter().any(|[on, _, of]| on == kubernetes && of == tier);
+    for minor in &minors {
+        assert!(is_tried(minor, "control-plane"), "{minor} was not tried: {tried:?}");
+    }
+    assert!(is_tried(minors.last().expect("there are some"), "node"), "{tried:?}");
+    // With kubectl of the next minor, as users have who have not upgraded their clusters yet.
+    for [older, newer] in minors.array_windows() {
+        assert!(tried.contains(&[older.clone(), newer.clone(), "control-plane".to_owned()]), "{older} was not tried with kubectl {newer}");
+    }
 }

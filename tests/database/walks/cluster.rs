@@ -377,8 +377,16 @@ impl Cluster {
             pod["metadata"]["annotations"]["test/told"] = json!(told);
             pod["status"]["containerStatuses"] = json!([]);
         }
-        let at_start = pod["metadata"]["annotations"]["test/told"].as_str().unwrap_or_default().to_owned();
         let me = ordinal.to_string();
+        if !told.is_empty() && (told == me) != (pod["metadata"]["annotations"]["test/told"] == json!(me)) {
+            // Only a start makes another of it: after a few of its probes it ends itself.
+            let probes = format!("{}.", pod["metadata"]["annotations"]["test/probes"].as_str().unwrap_or_default());
+            pod["metadata"]["annotations"]["test/probes"] = json!(probes);
+            if probes.len() > 4 {
+                pod["metadata"]["annotations"]["test/told"] = json!(told);
+            }
+        }
+        let at_start = pod["metadata"]["annotations"]["test/told"].as_str().unwrap_or_default().to_owned();
         let refuses = fenced && at_start.is_empty();
         if refuses {
             let how = if self.troubles.contains(&Trouble::Crash) {
