@@ -138,8 +138,8 @@ reasons! {
         answers: &[Verb::Retry, Verb::BelieveVolumes],
         says: "the volumes know of a later primary",
         meaning: "Volumes have seen a later epoch than this cluster knows: its data was put back to a time before the primary moved",
-        remedy: "Where only some volumes say so, see what the others hold before you answer",
-        not_done: "no server was started against what its volume says, and no volume was written to",
+        remedy: "Where the last primary has no pod any more, bring its claim back and raise spec.replicas to it",
+        not_done: "no server whose volume knows more was started, no last dump is taken without it, and no volume was removed",
     }
     /// A volume of a replica holds writes that the primary lacks.
     ReplicaDiverged {

@@ -51,7 +51,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::Resumed, |scene| !is_paused(scene)),
     (Event::SpecInvalid, |scene| scene.look.wanted.is_err()),
     (Event::PrimaryVolumeLost, |scene| scene.primary_volume_is_lost()),
-    (Event::TopologyBehind, |scene| !behind::markers(scene).is_empty()),
+    (Event::TopologyBehind, behind::is_whole),
     (Event::ChildConflict, |scene| scene.look.conflicts().next().is_some()),
     (Event::SpecRenewed, is_renewed),
     (Event::CredentialsLost, |scene| !credentials_lost(scene).is_empty()),
@@ -185,6 +185,10 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
     // What was answered before need not be asked.
     if task.work == Work::Probe && !is_unprobed(scene) {
         return Some(Event::JobDone);
+    }
+    // A dump of this primary would lack what another volume holds.
+    if task.work == Work::Snapshot && behind::is_known(scene) {
+        return Some(Event::JobFailed);
     }
     match task.progress {
         // No time makes room for it.

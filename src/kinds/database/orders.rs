@@ -17,7 +17,7 @@ use super::reports::last_words::{Word, complete};
 use super::scene::Scene;
 use super::scene::members::Members;
 use super::scene::work::{self, Progress, Task};
-use super::scene::{readers, said, standing};
+use super::scene::{behind, readers, said, standing};
 use crate::kinds::Observation;
 use crate::kinds::apply::{creation, removal, removal_with};
 use crate::kinds::children::Slot;
@@ -64,6 +64,7 @@ fn or_what_is_missing(look: &Look<'_, Database>, steps: Vec<Order>) -> Vec<Order
 fn job(scene: &Scene<'_>) -> Vec<Order> {
     let mut orders: Vec<Order> = finalizer::hold::<Database>(&scene.look.seen.object).into_iter().collect();
     let task = work::task(scene.look, scene.phase()).filter(|task| !ending::has_no_source(scene, task.work));
+    let task = task.filter(|task| task.work != Work::Snapshot || !behind::is_known(scene));
     let Some(task) = task else { return orders };
     if task.work == Work::Snapshot {
         // It is taken of a primary: a move that was begun is ended first. Who writes meanwhile would lose it.

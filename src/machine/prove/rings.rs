@@ -18,7 +18,8 @@ pub enum Recurs<E> {
 }
 
 /// A sentence for each step that does something anew, or that is counted, and that can be taken for ever. What leads through a
-/// question is no such ring, since a person is asked there.
+/// question is no such ring, since a person is asked there. What a state does while it stays is bounded by its deadline, and not
+/// looked at; how far a counter counts is the kind's to say, and its walks'.
 pub fn every_ring<M: Provable>() -> Vec<String> {
     let steps: Vec<Step<M>> = moves::<M>().into_iter().filter(is_endless::<M>).collect();
     let renews = |step: &Step<M>| step.effects().iter().any(|effect| M::renews(*effect)) || counter::<M>(step).is_some();
@@ -50,8 +51,8 @@ fn counter<M: Provable>(step: &Step<M>) -> Option<M::Event> {
 /// Does the counter lead to a question, where the step is taken or where it leads?
 fn asks_in_time<M: Provable>(step: &Step<M>, cause: M::Event, counter: M::Event) -> bool {
     let asks = |phase| {
-        let counted = M::step(phase, &BTreeSet::from([counter, cause]));
-        counted.cause() == Some(counter) && counted.moved() && M::role(counted.next()) == Role::Asks
+        let both = M::step(phase, &BTreeSet::from([counter, cause]));
+        both.cause() == Some(counter) && both.moved() && M::role(both.next()) == Role::Asks
     };
     asks(step.from()) || asks(step.next())
 }

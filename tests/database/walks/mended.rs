@@ -343,11 +343,46 @@ fn volumes_are_not_believed_while_that_of_the_last_primary_is_silent() {
     let then = life.cluster.clone();
     is_promoted(&mut life);
     life.cluster.put_back(&then);
+    // Its volume says nothing yet: the image is pulled.
+    let markers = life.cluster.markers.clone();
     life.cluster.markers.retain(|_, (_, is_primary)| !*is_primary);
+    life.until(|life| life.cluster.get(ChildKind::Pod, "db-1").is_some());
+    let mut status = life.cluster.get(ChildKind::Pod, "db-1").expect("a pod")["status"].clone();
+    status["containerStatuses"] = json!([{ "name": "postgresql", "ready": false, "restartCount": 0, "image": "", "imageID": "",
+        "state": { "waiting": { "reason": "ContainerCreating" } } }]);
+    life.cluster.edit(ChildKind::Pod, "db-1", "/status", status);
     life.settle();
-    let question = life.status()["intervention"].clone();
-    let offered: Vec<&str> = question["answers"].as_array().expect("answers").iter().filter_map(|answer| answer["verb"].as_str()).collect();
-    assert_eq!((&question["reason"], offered), (&json!("TopologyBehind"), vec!["retry"]), "{question:#}");
+    assert_eq!(life.state(), Phase::Unavailable.text(), "{:?}", life.path);
+    life.cluster.now += jiff::SignedDuration::from_hours(1);
+    life.settle();
+    let offered = |life: &Life| {
+        let question = life.status()["intervention"].clone();
+        let answers = question["answers"].as_array().expect("answers").iter().map(|answer| answer["verb"].clone()).collect::<Vec<_>>();
+        (question["reason"].clone(), answers)
+    };
+    assert_eq!(offered(&life), (json!("PodsUnavailable"), vec![json!("retry")]));
+    life.cluster.markers = markers;
+    life.answer("retry");
+    assert_eq!(offered(&life), (json!("TopologyBehind"), vec![json!("retry"), json!("believe-volumes")]));
+}
+
+#[test]
+fn no_volume_that_knows_more_goes_with_a_dump_of_one_that_does_not() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    let (then, claims) = (life.cluster.clone(), life.claims());
+    is_promoted(&mut life);
+    life.cluster.put_back(&then);
+    life.cluster.markers.values_mut().filter(|(_, is_primary)| !*is_primary).for_each(|marker| *marker = (1, true));
+    life.settle();
+    assert_eq!(life.status()["reason"], "TopologyBehind", "{:?}", life.path);
+    assert_eq!(life.delete().last(), path(&[Phase::RemovalBlocked]).last(), "{:?}", life.cluster.done);
+    assert_eq!(life.status()["reason"], "SnapshotFailed");
+    let evidence = life.status()["intervention"]["evidence"].to_string();
+    assert!(evidence.contains("its volume was used as the primary in epoch 2"), "{evidence}");
+    life.answer("retry");
+    assert_eq!(life.status()["reason"], "SnapshotFailed", "{:?}", life.cluster.done);
+    life.answer("keep-volumes");
+    assert!(life.cluster.object.is_none() && claims.iter().all(|claim| life.claims().contains(claim)), "{:?}", life.cluster.done);
 }
 
 #[test]

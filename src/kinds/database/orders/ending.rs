@@ -8,8 +8,8 @@ use crate::kinds::database::children::names::Work;
 use crate::kinds::database::object::dumps::Taken;
 use crate::kinds::database::object::more::LastWord;
 use crate::kinds::database::object::parts::DeletionPolicy;
-use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::standing::was_made;
+use crate::kinds::database::scene::{Scene, behind};
 use crate::kinds::database::scene::{said, work};
 use crate::kinds::order::{Cascade, Child, Order};
 use crate::kinds::reading::Reading;
@@ -44,7 +44,7 @@ pub fn fate(scene: &Scene<'_>) -> Fate {
 
 /// Is there a dump that holds all that was written: one since which no server has served for long?
 fn has_last_dump(scene: &Scene<'_>) -> bool {
-    let taken = scene.more.snapshot.as_ref().filter(|taken| is_kept(scene, taken));
+    let taken = scene.more.snapshot.as_ref().filter(|taken| is_kept(scene, taken) && !behind::is_known(scene));
     taken.is_some_and(|taken| !serves(scene) || said::is_fresh(&taken.time, scene.look.seen.now))
 }
 

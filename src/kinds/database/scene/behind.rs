@@ -2,8 +2,12 @@
 //! the primary moved. Each volume has a marker, and a server that is told less than it says does not start.
 
 use super::Scene;
+use super::members::Members;
 use crate::kinds::database::object::more::System;
 use crate::kinds::database::reports::last_words::{Word, pairs_at_end};
+use jiff::SignedDuration;
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
 
 /// What a volume's marker says, in the last words of its server.
 pub struct Marker {
@@ -17,6 +21,31 @@ pub struct Marker {
     pub identifier: String,
 }
 
+/// More epochs than that no database has seen: such a marker is damaged.
+const EPOCHS: u32 = 1 << 30;
+
+/// Does a volume know of a later epoch than is told? What is dumped of the primary that is told may lack what it holds.
+pub fn is_known(scene: &Scene<'_>) -> bool {
+    !markers(scene).is_empty()
+}
+
+/// Is it known, and has every server spoken, so that the latest of them is known too?
+pub fn is_whole(scene: &Scene<'_>) -> bool {
+    let count = scene.look.target.as_ref().map_or(0, |target| scene.count(target));
+    is_known(scene) && (0..count).all(|ordinal| has_spoken(scene, ordinal))
+}
+
+/// Is it known of a server whether its volume knows more? One that was not refused and runs, has read its marker.
+fn has_spoken(scene: &Scene<'_>, ordinal: u32) -> bool {
+    const MOMENT: SignedDuration = SignedDuration::from_mins(1);
+    let runs = |pod: &Pod| {
+        let age = pod.creation_timestamp().map(|made| scene.look.seen.now.duration_since(made.0));
+        age.is_some_and(|age| age > MOMENT) && !Members::is_waiting(pod)
+    };
+    let members = &scene.members;
+    members.is_ready(ordinal) || members.refusal(ordinal).is_some() || members.pod(ordinal).is_some_and(runs)
+}
+
 /// The markers of a later epoch than is told.
 pub fn markers(scene: &Scene<'_>) -> Vec<Marker> {
     let told = scene.members.told().map(|told| told.epoch);
@@ -26,13 +55,16 @@ pub fn markers(scene: &Scene<'_>) -> Vec<Marker> {
     said.filter(|marker| marker.epoch > epoch).collect()
 }
 
-/// The one to believe: the primary of the latest epoch that any volume has seen, with this object's data.
+/// The one to believe: the only primary of the latest epoch that any volume has seen, with this object's data.
 pub fn believable(scene: &Scene<'_>) -> Option<Marker> {
     let markers = markers(scene);
     let latest = markers.iter().map(|marker| marker.epoch).max()?;
-    let known = scene.more.system.as_ref().and_then(|system| system.identifier.as_ref());
+    let told = scene.members.told().and_then(|told| told.systemid.as_ref());
+    let known = told.or(scene.more.system.as_ref().and_then(|system| system.identifier.as_ref()));
     let is_ours = |marker: &Marker| known.is_none_or(|known| *known == marker.identifier);
-    markers.into_iter().find(|marker| marker.is_primary && marker.epoch == latest && is_ours(marker))
+    let mut primaries = markers.into_iter().filter(|marker| marker.is_primary && marker.epoch == latest);
+    let first = primaries.next().filter(is_ours)?;
+    (primaries.next().is_none() && is_whole(scene)).then_some(first)
 }
 
 /// What is recorded once that one is believed.
@@ -45,10 +77,11 @@ pub fn believed(scene: &Scene<'_>) -> Option<System> {
 fn marker(ordinal: u32, (word, sentence): &(Word, String)) -> Option<Marker> {
     let said = pairs_at_end(sentence).filter(|_| *word == Word::StaleConfig)?;
     let value = |key: &str| said.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
+    let role = value("role").filter(|role| ["primary", "replica"].contains(role))?;
     Some(Marker {
         ordinal,
-        epoch: value("epoch")?.parse().ok()?,
-        is_primary: value("role")? == "primary",
+        epoch: value("epoch")?.parse().ok().filter(|epoch| *epoch < EPOCHS)?,
+        is_primary: role == "primary",
         identifier: value("systemid").filter(|identifier| !identifier.is_empty())?.to_owned(),
     })
 }

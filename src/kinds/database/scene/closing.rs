@@ -17,14 +17,14 @@ const GOES_ON: [(Reason, Holds); 4] = [
     (Reason::ProvisioningStuck, |scene| all_ready(scene) && (was_never_initialized(scene) || was_never_restored(scene))),
     (Reason::RolloutStuck, |scene| all_ready(scene) && came_back(scene) && scene.unread().is_some()),
     (Reason::RestoreFailed, |scene| ended_well(scene, Phase::Restoring)),
-    (Reason::SnapshotFailed, |scene| ended_well(scene, Phase::SnapshottingBeforeDelete)),
+    (Reason::SnapshotFailed, |scene| ended_well(scene, Phase::SnapshottingBeforeDelete) && !behind::is_known(scene)),
 ];
 
 /// What was lost, or came apart, for as long as that is so.
 const STANDS: [(Reason, Holds); 6] = [
     (Reason::CredentialsLost, |scene| !standing::credentials_lost(scene).is_empty()),
     (Reason::PrimaryVolumeLost, |scene| scene.primary_volume_is_lost()),
-    (Reason::TopologyBehind, |scene| !behind::markers(scene).is_empty()),
+    (Reason::TopologyBehind, behind::is_known),
     (Reason::ReplicaDiverged, |scene| scene.diverged().is_some()),
     (Reason::SwitchoverStuck, |scene| standing::is_moved_in_vain(scene)),
     (Reason::NodeLost, |scene| scene.primary_is_on_a_lost_node()),

@@ -152,6 +152,11 @@ impl<'a> Members<'a> {
         Some(server(pod)?.state.as_ref()?.running.as_ref()?.started_at.as_ref()?.0)
     }
 
+    /// Does the server of a pod wait for its first start, as for its image, or for its next one?
+    pub fn is_waiting(pod: &Pod) -> bool {
+        server(pod).and_then(|server| server.state.as_ref()).is_some_and(|state| state.waiting.is_some())
+    }
+
     /// The word with which the server of this ordinal ended last. One that has ended without a word says nothing, whatever it had
     /// said the time before.
     pub fn refusal(&self, ordinal: u32) -> Option<(Word, String)> {

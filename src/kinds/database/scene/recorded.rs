@@ -15,7 +15,7 @@ pub fn contradiction(told: &Topology, system: &System) -> Option<Nonsense> {
     }
     let lead = told.primary.or(told.fenced);
     let recorded = lead == Some(system.primary);
-    let epochs = if recorded { system.epoch..=system.epoch } else { system.epoch + 1..=system.epoch + 1 };
+    let epochs = if recorded { system.epoch..=system.epoch } else { system.epoch.saturating_add(1)..=system.epoch.saturating_add(1) };
     match (&told.systemid, &system.identifier) {
         (Some(told), Some(known)) if told != known => return wrong("systemid", told.clone()),
         _ => {}

@@ -56,7 +56,8 @@ pub struct End {
 }
 
 impl End {
-    /// When it ended, by the API server's clock: not before it was made and had run. Between the two it may have waited.
+    /// When it ended, by the API server's clock: not before it was made and had run. Between the two it may have waited, so a
+    /// clock that is behind is corrected as far as that, and one that is ahead is not.
     pub fn at(&self) -> Option<Time> {
         let at_least = self.ran.and_then(|(made, took)| made.checked_add(took).ok()).map(Time);
         self.time.clone().max(at_least)
@@ -77,7 +78,8 @@ pub fn end(pods: &[Arc<Pod>], job: &Job) -> Option<End> {
         return Some(End { well: true, time: completion(job), words: words(true), ran });
     }
     if let Some(why) = failure(job) {
-        return Some(End { well: false, time: failed_at(job), words: words(false).or(Some(why)), ran: None });
+        let ran = ran(job, job.status.as_ref().and_then(|status| status.start_time.as_ref()), failed_at(job).as_ref());
+        return Some(End { well: false, time: failed_at(job), words: words(false).or(Some(why)), ran });
     }
     let last = newest(false).filter(|_| !is_tried_anew(job) && accompanied(pods, job).all(|pod| pod.metadata.deletion_timestamp.is_none()));
     last.map(|end| End { well: false, time: finished(end), words: words(false), ran: None })

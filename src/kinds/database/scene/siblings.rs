@@ -1,6 +1,6 @@
 //! The children as they are seen.
 
-use super::said::{self, End};
+use super::said;
 use crate::kinds::children::{Lookup, Place, Siblings, Slot};
 use crate::kinds::database::children::names::{self, Work};
 use crate::kinds::database::children::secrets::{Credentials, Loss};
@@ -139,14 +139,15 @@ fn jobs(lookup: &impl Lookup, object: &Object, pods: &[Arc<Pod>]) -> (Vec<OneJob
 /// pods only wait is made anew, and so is one whose answer nobody can read.
 fn goes_on(job: &Job, work: Work, pods: &[Arc<Pod>], more: &More) -> bool {
     let is_noted = |dump: &Dump| more.snapshot.as_ref().is_some_and(|taken| taken.folder == dump.folder);
-    let is_written_over = |end: &End| more.written_since.as_ref().zip(end.time.as_ref()).is_some_and(|(since, end)| since.0 >= end.0);
+    // Both times are the API server's.
+    let is_written_over = more.written_since.as_ref().zip(job.creation_timestamp()).is_some_and(|(since, made)| since.0 >= made.0);
     let begun = |pod: &Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()).is_some_and(|phase| phase != "Pending");
     job.labels().get(COMPONENT).map(String::as_str) == Some(work.name())
         && job.metadata.deletion_timestamp.is_none()
         && match said::end(pods, job) {
             Some(end) => {
                 let dump = end.words.as_deref().and_then(|line| results::dump(line).ok());
-                end.well && dump.is_some_and(|dump| !is_noted(&dump)) && !is_written_over(&end)
+                end.well && dump.is_some_and(|dump| !is_noted(&dump)) && !is_written_over
             }
             None => said::pods_of(pods, job).any(begun),
         }

@@ -72,7 +72,7 @@ pause() {
 digest_sources() {
     local digests digest
     made_from=
-    digests=$(sha256sum "$SECRETS/superuser-verifier" "$SECRETS/replication-verifier" "$SCRIPTS/roles.sql") || return
+    digests=$(sha256sum "$SECRETS/superuser-verifier" "$SECRETS/replication-verifier" "$SCRIPTS/roles.sql" 2>"$RUN/words") || return
     while read -r digest _; do made_from+=$digest; done <<<"$digests"
 }
 

@@ -93,7 +93,7 @@ questions=(-c "SELECT pg_is_in_recovery(), extract(epoch FROM pg_postmaster_star
     CASE WHEN pg_is_in_recovery() THEN pg_is_wal_replay_paused() END,
     coalesce((SELECT status = 'streaming' AND latest_end_lsn - pg_last_wal_replay_lsn() <= $BEHIND FROM pg_stat_wal_receiver), false),
     (SELECT count(*) FROM pg_stat_wal_receiver WHERE status = 'streaming'),
-    (SELECT min_recovery_end_timeline || '|' || min_recovery_end_lsn FROM pg_control_recovery()),
+    CASE WHEN pg_is_in_recovery() THEN (SELECT min_recovery_end_timeline || '|' || min_recovery_end_lsn FROM pg_control_recovery()) ELSE '|' END,
     coalesce(pg_last_wal_replay_lsn(), '0/0')")
 # A replica's roles are its primary's to keep, and what another Secret says counts from the next start.
 if [[ $primary == "$me" ]] && roles_are_current; then questions+=(-c "$ROLES_IN_SERVER"); else kept_roles=; fi

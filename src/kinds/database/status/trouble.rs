@@ -11,7 +11,7 @@ use crate::kinds::database::lifecycle::words::Phase;
 use crate::kinds::database::orders::ending;
 use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::work::{self, Progress};
-use crate::kinds::database::scene::{outcome, said, siblings, standing};
+use crate::kinds::database::scene::{behind, outcome, said, siblings, standing};
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
 use crate::kinds::pods::{ended_long_ago, trouble, unready};
@@ -46,7 +46,8 @@ pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
     let own = match reason {
         Reason::CredentialsLost => standing::credentials_lost(&scene).iter().map(lost_one).collect(),
         Reason::PrimaryVolumeLost => volume_lost(&scene).into_iter().collect(),
-        Reason::TopologyBehind => seen_later(&scene).into_iter().take(QUOTED).collect(),
+        Reason::TopologyBehind => seen_later(&scene),
+        Reason::SnapshotFailed if behind::is_known(&scene) => seen_later(&scene),
         Reason::ReplicaDiverged => {
             let words = |(ordinal, sentence): (u32, String)| quote("Pod", &names::pod(&owner, ordinal), &sentence);
             scene.diverged().map(words).into_iter().collect()
@@ -190,20 +191,13 @@ fn fared(look: &Look<'_, Database>) -> &'static str {
 fn dumped_in_vain(look: &Look<'_, Database>) -> Option<Evidence> {
     let scene = Scene::of(look);
     let taken = scene.more.snapshot.as_ref().filter(|_| scene.more.dumps >= ending::DUMPS)?;
-    let (name, times) = (look.seen.object.name_any(), scene.more.dumps);
-    let (folder, fared) = (&taken.folder, fared(look));
+    let (name, times, folder) = (look.seen.object.name_any(), scene.more.dumps, &taken.folder);
     Some(if ending::is_kept(&scene, taken) {
-        quote(
-            "StatefulSet",
-            &name,
-            &format!("its servers outlived {times} last dumps in a row, and may have been written to since {folder}"),
-        )
+        let words = format!("its servers outlived {times} last dumps in a row, and may have been written to since {folder}");
+        quote("StatefulSet", &name, &words)
     } else {
-        quote(
-            "PersistentVolumeClaim",
-            &names::backups(&name),
-            &format!("it {fared}, and {folder}, the last of {times} last dumps, was in it"),
-        )
+        let words = format!("it {}, and {folder}, the last of {times} last dumps, was in it", fared(look));
+        quote("PersistentVolumeClaim", &names::backups(&name), &words)
     })
 }
 

@@ -68,6 +68,9 @@ pub fn waiting_claims<'a>(look: &'a Look<'_, Database>) -> impl Iterator<Item = 
     going(look).into_iter().map(|(name, words)| (name, words.to_owned())).chain(waiting)
 }
 
+/// How many volumes are shown: the first ones say it all.
+const SHOWN: usize = 4;
+
 /// Volumes that have seen a later epoch than is known.
 pub fn seen_later(scene: &Scene<'_>) -> Vec<Evidence> {
     let owner = scene.look.seen.object.name_any();
@@ -78,7 +81,7 @@ pub fn seen_later(scene: &Scene<'_>) -> Vec<Evidence> {
         let words = format!("its volume was used as {role} in epoch {}; the last primary that is known is {known}", marker.epoch);
         quote("Pod", &names::pod(&owner, marker.ordinal), &words)
     };
-    behind::markers(scene).into_iter().map(seen).collect()
+    behind::markers(scene).into_iter().map(seen).take(SHOWN).collect()
 }
 
 pub fn volume_lost(scene: &Scene<'_>) -> Option<Evidence> {
