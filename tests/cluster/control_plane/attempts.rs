@@ -2,6 +2,7 @@
 
 use crate::harness::carrier::Versions;
 use crate::harness::{Answer, Space, kubectl_with};
+use pointsman::kinds::reason;
 use regex_lite::{Captures, Regex};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -122,15 +123,14 @@ fn in_order(text: &str) -> String {
 pub fn normalised(text: &str, space: &Space) -> String {
     static PATTERNS: LazyLock<[(Regex, &str); 5]> = LazyLock::new(|| {
         let pattern = |text: &str| Regex::new(text).unwrap();
+        let verbs: Vec<String> = reason::Verb::ALL.iter().map(|verb| format!("{}-", verb.word())).collect();
+        let verbs = verbs.join("|");
         [
             (pattern(r#""\{\\"apiVersion.*\}":"#), "\"{THE OBJECT}\":"),
             (pattern("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UID"),
             (pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
             (pattern(r#""resourceVersion":"\d+""#), r#""resourceVersion":"VERSION""#),
-            (
-                pattern(r"\b(question|retry-|rollback-|adopt-|yield-|skip-snapshot-|keep-volumes-|reset-passwords-)( ?)[a-z0-9]{5}\b"),
-                "$1${2}ID",
-            ),
+            (pattern(&format!(r"\b(question|{verbs})( ?)[a-z0-9]{{5}}\b")), "$1${2}ID"),
         ]
     });
     let mut text = text.replace(&space.name, "NAMESPACE");
