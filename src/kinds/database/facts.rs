@@ -186,8 +186,7 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
     if task.work == Work::Probe && !is_unprobed(scene) {
         return Some(Event::JobDone);
     }
-    // A dump of this primary would lack what another volume holds.
-    if task.work == Work::Snapshot && behind::is_known(scene) {
+    if ending::is_dumped_in_part(scene, task.work) {
         return Some(Event::JobFailed);
     }
     match task.progress {

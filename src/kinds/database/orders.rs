@@ -17,7 +17,7 @@ use super::reports::last_words::{Word, complete};
 use super::scene::Scene;
 use super::scene::members::Members;
 use super::scene::work::{self, Progress, Task};
-use super::scene::{behind, readers, said, standing};
+use super::scene::{readers, said, standing};
 use crate::kinds::Observation;
 use crate::kinds::apply::{creation, removal, removal_with};
 use crate::kinds::children::Slot;
@@ -63,8 +63,8 @@ fn or_what_is_missing(look: &Look<'_, Database>, steps: Vec<Order>) -> Vec<Order
 /// The Job of the state, and what it cannot run without.
 fn job(scene: &Scene<'_>) -> Vec<Order> {
     let mut orders: Vec<Order> = finalizer::hold::<Database>(&scene.look.seen.object).into_iter().collect();
-    let task = work::task(scene.look, scene.phase()).filter(|task| !ending::has_no_source(scene, task.work));
-    let task = task.filter(|task| task.work != Work::Snapshot || !behind::is_known(scene));
+    let in_vain = |work| ending::has_no_source(scene, work) || ending::is_dumped_in_part(scene, work);
+    let task = work::task(scene.look, scene.phase()).filter(|task| !in_vain(task.work));
     let Some(task) = task else { return orders };
     if task.work == Work::Snapshot {
         // It is taken of a primary: a move that was begun is ended first. Who writes meanwhile would lose it.

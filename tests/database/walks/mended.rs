@@ -312,13 +312,18 @@ fn one_that_has_diverged_is_tried_again_by_one_answer() {
     assert_eq!(life.answer("retry"), path(&[Phase::Degraded, Phase::Ready]), "{:?}", life.cluster.done);
 }
 
-/// As after a restore of etcd: the volumes have seen the primary move, and nobody else knows of it.
-#[test]
-fn a_cluster_that_was_put_back_to_before_a_move_believes_the_volumes_when_told_to() {
+/// As after a restore of etcd: the volumes have seen the primary move, and nobody else knows of it. With the claims of before.
+fn put_back() -> (Life, Vec<(String, String)>) {
     let mut life = Life::of(&json!({ "replicas": 2 }));
     let (then, claims) = (life.cluster.clone(), life.claims());
     is_promoted(&mut life);
     life.cluster.put_back(&then);
+    (life, claims)
+}
+
+#[test]
+fn a_cluster_that_was_put_back_to_before_a_move_believes_the_volumes_when_told_to() {
+    let (mut life, claims) = put_back();
     assert_eq!(life.after().last(), path(&[Phase::HumanIntervention]).last(), "{:?}", life.cluster.done);
     let question = life.status()["intervention"].clone();
     assert_eq!(question["reason"], "TopologyBehind", "{question:#}");
@@ -339,10 +344,7 @@ fn a_cluster_that_was_put_back_to_before_a_move_believes_the_volumes_when_told_t
 /// The volume that knows best is not among those that say so.
 #[test]
 fn volumes_are_not_believed_while_that_of_the_last_primary_is_silent() {
-    let mut life = Life::of(&json!({ "replicas": 2 }));
-    let then = life.cluster.clone();
-    is_promoted(&mut life);
-    life.cluster.put_back(&then);
+    let (mut life, _) = put_back();
     // Its volume says nothing yet: the image is pulled.
     let markers = life.cluster.markers.clone();
     life.cluster.markers.retain(|_, (_, is_primary)| !*is_primary);
@@ -368,10 +370,7 @@ fn volumes_are_not_believed_while_that_of_the_last_primary_is_silent() {
 
 #[test]
 fn no_volume_that_knows_more_goes_with_a_dump_of_one_that_does_not() {
-    let mut life = Life::of(&json!({ "replicas": 2 }));
-    let (then, claims) = (life.cluster.clone(), life.claims());
-    is_promoted(&mut life);
-    life.cluster.put_back(&then);
+    let (mut life, claims) = put_back();
     life.cluster.markers.values_mut().filter(|(_, is_primary)| !*is_primary).for_each(|marker| *marker = (1, true));
     life.settle();
     assert_eq!(life.status()["reason"], "TopologyBehind", "{:?}", life.path);

@@ -9,8 +9,7 @@ use crate::kinds::database::object::dumps::Taken;
 use crate::kinds::database::object::more::LastWord;
 use crate::kinds::database::object::parts::DeletionPolicy;
 use crate::kinds::database::scene::standing::was_made;
-use crate::kinds::database::scene::{Scene, behind};
-use crate::kinds::database::scene::{said, work};
+use crate::kinds::database::scene::{Scene, behind, said, work};
 use crate::kinds::order::{Cascade, Child, Order};
 use crate::kinds::reading::Reading;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
@@ -60,6 +59,11 @@ pub fn serves(scene: &Scene<'_>) -> bool {
         Some(set) => stays(set),
         None => scene.members.pods().any(|(_, pod)| stays(pod)),
     }
+}
+
+/// Is this a last dump, of a primary that lacks what another volume holds?
+pub fn is_dumped_in_part(scene: &Scene<'_>, work: Work) -> bool {
+    work == Work::Snapshot && behind::is_known(scene)
 }
 
 /// Is this a last dump, and is no server left, and none to come, that it could be taken of?

@@ -99,8 +99,11 @@ pub fn complete(sentence: &str) -> impl Iterator<Item = u32> {
 
 /// What stands behind the last semicolon of a refusal, as pairs of key and value.
 pub fn pairs_at_end(sentence: &str) -> Option<Vec<(&str, &str)>> {
-    let (_, pairs) = sentence.rsplit_once("; ")?;
-    pairs.split(' ').map(|pair| pair.split_once('=')).collect()
+    pairs(sentence.rsplit_once("; ")?.1)
+}
+
+fn pairs(text: &str) -> Option<Vec<(&str, &str)>> {
+    text.split_ascii_whitespace().map(|pair| pair.split_once('=')).collect()
 }
 
 /// The refusal that a termination message is, if it is one.
@@ -119,9 +122,8 @@ pub fn result(message: &str) -> Result<Vec<(&str, &str)>, Fault> {
         return Err(Fault::Refused { word, sentence });
     }
     let line = line(message).ok_or_else(|| Fault::unreadable("no line of a script", message))?;
-    let pairs = line.strip_prefix("OK ").ok_or_else(|| Fault::unreadable("neither a result nor a refusal", line))?;
-    let pairs = pairs.split_ascii_whitespace().map(|pair| pair.split_once('='));
-    pairs.collect::<Option<_>>().ok_or_else(|| Fault::unreadable("a result with a word that is no pair", line))
+    let text = line.strip_prefix("OK ").ok_or_else(|| Fault::unreadable("neither a result nor a refusal", line))?;
+    pairs(text).ok_or_else(|| Fault::unreadable("a result with a word that is no pair", line))
 }
 
 /// One line of printable ASCII, as every script writes it.

@@ -15,6 +15,11 @@ use std::sync::Arc;
 /// The label by which a Job's pods are found.
 pub const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 
+/// When a Job's controller began.
+pub fn begin(job: &Job) -> Option<&Time> {
+    job.status.as_ref()?.start_time.as_ref()
+}
+
 /// When a Job ended well.
 pub fn completion(job: &Job) -> Option<Time> {
     job.status.as_ref()?.completion_time.clone()
@@ -74,11 +79,11 @@ pub fn end(pods: &[Arc<Pod>], job: &Job) -> Option<End> {
         return Some(End { well: true, time: finished(end), words: said(end), ran });
     }
     if is_complete(job) {
-        let ran = ran(job, job.status.as_ref().and_then(|status| status.start_time.as_ref()), completion(job).as_ref());
+        let ran = ran(job, begin(job), completion(job).as_ref());
         return Some(End { well: true, time: completion(job), words: words(true), ran });
     }
     if let Some(why) = failure(job) {
-        let ran = ran(job, job.status.as_ref().and_then(|status| status.start_time.as_ref()), failed_at(job).as_ref());
+        let ran = ran(job, begin(job), failed_at(job).as_ref());
         return Some(End { well: false, time: failed_at(job), words: words(false).or(Some(why)), ran });
     }
     let last = newest(false).filter(|_| !is_tried_anew(job) && accompanied(pods, job).all(|pod| pod.metadata.deletion_timestamp.is_none()));

@@ -29,7 +29,7 @@ fn failed_backup(before: Option<&Status<KeptSpec>>, seen: &Observation<Database>
     let end = |job: &Job| said::end(&seen.children.job_pods, job).filter(|end| !end.well && end.time.as_ref() == Some(&now));
     let (job, words) = seen.children.made.iter().find_map(|job| Some((job, end(job)?.words?)))?;
     // It was told when its own container had failed, and its controller says so later.
-    let begun = job.status.as_ref().and_then(|status| status.start_time.as_ref());
+    let begun = said::begin(job);
     if before.and_then(failure).zip(begun).is_some_and(|(known, begun)| known.0 >= begun.0) {
         return None;
     }
