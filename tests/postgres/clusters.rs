@@ -37,6 +37,22 @@ fn a_row_written_to_the_primary_is_read_on_its_replicas() {
     assert!(world.marker(1).contains("role=replica"));
 }
 
+/// Processes that an exec left behind, as a probe does that took too long, and that ended badly.
+#[test]
+fn what_an_exec_leaves_behind_ends_no_session() {
+    let world = World::new();
+    let primary = world.primary();
+    // A server that came back from a crash goes on with a later number.
+    primary.sql("CREATE SEQUENCE counted");
+    assert_eq!(primary.sql("SELECT nextval('counted')"), "1");
+    for end in ["exit 2", "kill -PIPE $BASHPID", "kill -KILL $BASHPID"] {
+        // It is over once the last of its processes has closed what it writes to.
+        primary.exec(&["bash", "-c", &format!("(sleep 0.2; {end}) &")]).expect("the pod runs");
+    }
+    assert_eq!(primary.sql("SELECT nextval('counted')"), "2", "{}", primary.log());
+    primary.stop();
+}
+
 /// Makes a table of numbers.
 fn ledger(primary: &Server, rows: u32) {
     primary.sql(&format!("CREATE TABLE ledger AS SELECT generate_series(1, {rows}) AS id"));

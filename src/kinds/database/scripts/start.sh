@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2154,SC2153
-# Process 1 of a server's pod: finds out whether this volume may be served, and as what, prepares it, and becomes
-# the server. README.md has the table.
+# Process 1 of a server's pod: finds out whether this volume may be served, and as what, prepares it, and runs the
+# server. README.md has the table.
 set -Eeuo pipefail
 here=${BASH_SOURCE[0]%/*}
 for part in words server volume private primary replica; do
@@ -24,6 +24,24 @@ settle() {
     fi
 }
 
+# Runs the server as a child. What an exec leaves behind (a probe that took too long, a terminal that was closed) becomes a
+# child of process 1, and a server takes each child that it does not know for one of its sessions: where one ends by a
+# signal, or with another code than 0 and 1, it ends all of them. Bash only forgets it.
+serve() {
+    # Whatever signal the image stops with: one that waits for clients would wait for ever.
+    trap 'pass_on INT' INT TERM
+    trap 'pass_on HUP' HUP
+    "$BIN/postgres" "${arguments[@]}" -c "listen_addresses=${POINTSMAN_LISTEN:-*}" &
+    child=$!
+    # A signal ends the waiting, and not the server.
+    while kill -0 "$child" 2>/dev/null; do wait "$child" || true; done
+    wait "$child" || exit "$?"
+}
+
+pass_on() {
+    kill -"$1" "$child" 2>/dev/null || true
+}
+
 mkdir -p "$RUN"
 lock_volume
 tidy_volume
@@ -34,4 +52,4 @@ server_arguments
 say "starts as $marked_role at epoch $epoch"
 # Words kept so far were of attempts.
 : >"$TERMINATION_LOG"
-exec "$BIN/postgres" "${arguments[@]}" -c "listen_addresses=${POINTSMAN_LISTEN:-*}"
+serve

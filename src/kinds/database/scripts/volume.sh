@@ -25,7 +25,7 @@ read_topology() {
 }
 
 # The lock belongs to the open file, so it is held until the last process of this server is gone. PostgreSQL's own
-# lock would not do: its server is process 1 in every pod and takes the other's file for its own.
+# lock would not do: each pod counts its processes from 1, so a server takes the other's file for its own.
 lock_volume() {
     exec 9>"$DATA/.lock"
     flock -n 9 || refuse VOLUME_IN_USE "another server runs on this volume"
