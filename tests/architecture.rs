@@ -102,7 +102,7 @@ fn the_clock_is_read_in_few_files() {
             "controller/clock.rs",
             "controller/observe.rs",
             "controller/lease.rs",
-            "controller/lease/leadership.rs",
+            "controller/lease/instant.rs",
             "controller/certificates.rs",
             "telemetry/record.rs",
         ];

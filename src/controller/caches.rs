@@ -8,7 +8,7 @@ use super::listing::{Listing, Scope};
 use super::queue::Queue;
 use super::watch;
 use crate::kinds::Served;
-use crate::kinds::children::{ChildVisitor, controller, labelled_owner};
+use crate::kinds::children::{ChildVisitor, controller, is_shared, labelled_owner};
 use crate::kinds::order::{Child, ChildKind, ChildRef};
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream};
@@ -214,6 +214,14 @@ impl<K: Served> ChildVisitor for Plan<K> {
             }
             if let (Some(uid), Some(namespace)) = (labelled_owner(child), &child.meta().namespace) {
                 objects.members(namespace, uid).iter().for_each(|owner| queue.add(Key::of(owner.as_ref())));
+            }
+            if is_shared(child) {
+                let namespace = child.namespace();
+                objects
+                    .all()
+                    .iter()
+                    .filter(|object| object.namespace() == namespace)
+                    .for_each(|object| queue.add(Key::of(object.as_ref())));
             }
             // It may stand under another object's child's name, or free it.
             wanted_by::<K>(child).for_each(&asks);

@@ -6,6 +6,8 @@ use super::memory::Awaited;
 use super::outcome::{MANAGER, Outcome, applied, refused};
 use crate::kinds::children::{belongs, controller};
 use crate::kinds::order::{ChildRef, Fate, Refusal};
+use crate::kinds::rendered::SHARED_BY;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::Client;
 use kube::api::{GetParams, ListParams, Patch, PostParams};
 use kube::core::{ObjectList, ObjectMeta, PartialObjectMeta, Request};
@@ -44,8 +46,9 @@ pub(super) async fn create(
     if status.code != 409 {
         return Ok(refused(child, &status, Fate::Refused));
     }
-    // Ours, or gone again, or a quota that somebody else counted on meanwhile: the next look sees it.
-    let stranger = standing(client, children, child).await?.filter(|found| !belongs(found, owner));
+    // Ours, or another's that shares it, or gone again, or a quota that somebody else counted on meanwhile: the next look sees it.
+    let is_shared = !object["metadata"]["labels"][SHARED_BY].is_null();
+    let stranger = standing(client, children, child).await?.filter(|found| !is_shared && !belongs(found, owner));
     let Some(stranger) = stranger.filter(|_| status.reason == "AlreadyExists") else { return Ok(Outcome::Outdated) };
     let whose = controller(&stranger).map_or("nobody controls it".to_owned(), |owner| format!("{} {} controls it", owner.kind, owner.name));
     Ok(Outcome::Refused(Refusal { child: Some(child.clone()), words: format!("it was there before; {whose}"), fate: Fate::Taken }))
@@ -93,8 +96,42 @@ async fn give_back(client: &Client, children: &Request, child: &ChildRef, object
 /// Kubernetes' own controllers annotate a Deployment of ours as soon as it is there.
 const BYSTANDER: &str = "kube-controller-manager";
 
-/// Somebody else who wrote more than a subresource of the object.
+/// Somebody else who wrote more than a subresource of the object before we did. An apply that changes nothing keeps the time of
+/// the one before: where ours is as old as the object, ours made it, and who wrote later came to it, as a cloud's controller does
+/// that puts its finalizer on a Service.
 fn other_writer(meta: &ObjectMeta) -> Option<&str> {
-    let mut writers = meta.managed_fields.iter().flatten().filter(|entry| entry.subresource.as_deref().unwrap_or_default().is_empty());
-    writers.find_map(|entry| entry.manager.as_deref().filter(|manager| ![MANAGER, BYSTANDER].contains(manager)))
+    let created = meta.creation_timestamp.as_ref();
+    let is_later = |entry: &ManagedFieldsEntry| entry.time.as_ref().zip(created).is_some_and(|(time, created)| time > created);
+    let writers = || meta.managed_fields.iter().flatten().filter(|entry| entry.subresource.as_deref().unwrap_or_default().is_empty());
+    let is_ours = |entry: &&ManagedFieldsEntry| entry.manager.as_deref() == Some(MANAGER);
+    let is_made_by_us = writers().any(|entry| is_ours(&entry) && !is_later(entry));
+    let others = writers().filter(|entry| !is_ours(entry) && entry.manager.as_deref() != Some(BYSTANDER));
+    others.filter(|entry| !(is_made_by_us && is_later(entry))).find_map(|entry| entry.manager.as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An object that was created at second 5, with who wrote it, and when.
+    fn written(writers: &[(&str, u8)]) -> ObjectMeta {
+        let at = |second: u8| format!("2026-01-02T03:04:{second:02}Z");
+        let entry = |(manager, second): &(&str, u8)| json!({ "manager": manager, "operation": "Apply", "time": at(*second) });
+        let meta = json!({ "creationTimestamp": at(5), "managedFields": writers.iter().map(entry).collect::<Vec<_>>() });
+        serde_json::from_value(meta).expect("metadata")
+    }
+
+    #[test]
+    fn who_comes_to_what_an_earlier_apply_of_ours_made_was_not_there_before() {
+        let before = |writers: &[(&str, u8)]| other_writer(&written(writers)).map(str::to_owned);
+        assert_eq!(before(&[("pointsman", 5)]), None);
+        assert_eq!(before(&[("pointsman", 5), ("cloud-controller-manager", 6)]), None);
+        assert_eq!(before(&[("pointsman", 5), (BYSTANDER, 5)]), None);
+        // A stranger made it, and wrote to it again, before or after we applied ours.
+        for stranger in [5, 6, 7, 8] {
+            assert_eq!(before(&[("kubectl", stranger), ("pointsman", 7)]).as_deref(), Some("kubectl"), "{stranger}");
+        }
+        // Of one second nobody knows who was first.
+        assert_eq!(before(&[("kubectl", 5), ("pointsman", 5)]).as_deref(), Some("kubectl"));
+    }
 }

@@ -1,6 +1,7 @@
 //! What a watch keeps of what it is told: pure, so that whatever is decided can be tried on just that.
 
 use crate::kinds::annotations::PREFIX;
+use crate::kinds::children::{HELD, held_by};
 use crate::kinds::order::Child;
 use crate::kinds::rendered::OWNER_UID;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, PodSpec};
@@ -21,12 +22,17 @@ pub fn bookkeeping<T: Resource>(object: &mut T) {
     }
 }
 
-/// Of a child, too, what is large and never changes: it is known by its name.
+/// Of a child, too, what is large and never changes: a digest stays.
 pub fn child<T: Child>(child: &mut T) {
     bookkeeping(child);
     if let Some(map) = (child as &mut dyn Any).downcast_mut::<ConfigMap>() {
         let size = map.data.iter().flatten().map(|(_, text)| text.len()).sum::<usize>();
-        if map.immutable == Some(true) && size > LARGE {
+        let held = (map.immutable == Some(true) && size > LARGE).then(|| held_by(map)).flatten();
+        let annotations = map.metadata.annotations.get_or_insert_default();
+        // Nobody else says what is held.
+        annotations.remove(HELD);
+        if let Some(held) = held {
+            annotations.insert(HELD.to_owned(), held);
             map.data = None;
         }
     }

@@ -9,6 +9,7 @@ mod calls;
 pub mod claim;
 pub mod election;
 pub mod fence;
+mod instant;
 mod leadership;
 
 use super::instance;
@@ -19,11 +20,12 @@ use claim::NAME;
 use election::{Answer, Election, Ending, Lost, Step, Times};
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
+use instant::{now, sleep_until};
 use jiff::Timestamp;
 use kube::Client;
 pub use leadership::{Leadership, Term};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::timeout;
 
 /// The field manager of the Lease.
 const MANAGER: &str = "pointsman-lease";
@@ -60,7 +62,7 @@ impl Candidate {
         let calls = Calls::new(client, &config.namespace);
         let news = calls.news(identity.clone());
         let times = Times { duration: config.lease_duration, renew_deadline: config.lease_renew_deadline, retry: config.lease_retry };
-        let election = Election::new(identity, times, Instant::now());
+        let election = Election::new(identity, times, now());
         telemetry::leader(NAME, false);
         Candidate { calls, election, times, term, leadership, led: false, news, complaint: String::new() }
     }
@@ -83,7 +85,7 @@ impl Candidate {
     fn begin_anew(&mut self) {
         let identity = identity();
         self.news = self.calls.news(identity.clone());
-        self.election = Election::new(identity, self.times, Instant::now());
+        self.election = Election::new(identity, self.times, now());
         self.led = false;
     }
 
@@ -101,21 +103,21 @@ impl Candidate {
             () = &mut resign => true,
         };
         if asked {
-            self.election.resign(Instant::now());
+            self.election.resign(now());
         }
         loop {
             let before = self.election.holder().map(str::to_owned);
-            let step = self.election.next(Instant::now(), Timestamp::now());
+            let step = self.election.next(now(), Timestamp::now());
             self.publish();
             match step {
                 Step::Wait(until) => tokio::select! {
                     biased;
                     () = &mut resign, if !asked => {
                         asked = true;
-                        self.election.resign(Instant::now());
+                        self.election.resign(now());
                     }
                     () = sleep_until(until) => {}
-                    Some(()) = self.news.next() => self.election.news(Instant::now()),
+                    Some(()) = self.news.next() => self.election.news(now()),
                 },
                 Step::Read => {
                     let answer = timeout(self.times.retry, self.calls.read()).await;
@@ -144,7 +146,7 @@ impl Candidate {
             tracing::warn!(fault = complaint, "the Lease {NAME} cannot be {what}; it is tried again");
         }
         self.complaint = complaint;
-        self.election.heard(answer, wrote, Instant::now());
+        self.election.heard(answer, wrote, now());
     }
 
     /// Tells everybody until when this process may act.

@@ -73,7 +73,8 @@ impl ChildVisitor for Lists<'_> {
     }
 }
 
-async fn listed<T: Child>(client: &Client, namespace: &str, labels: &str) -> Result<Vec<Arc<T>>, Unanswered> {
+/// All of a type with these labels.
+pub(super) async fn listed<T: Child>(client: &Client, namespace: &str, labels: &str) -> Result<Vec<Arc<T>>, Unanswered> {
     let things = Request::new(T::url_path(&(), Some(namespace)));
     let found: Option<ObjectList<T>> = fetch(client, things.list(&ListParams::default().labels(labels))).await?;
     Ok(found.map(|found| found.items).unwrap_or_default().into_iter().map(Arc::new).collect())

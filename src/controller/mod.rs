@@ -42,6 +42,7 @@ pub mod relatives;
 mod seize;
 pub mod site;
 mod sweep;
+mod unused;
 pub mod watch;
 
 use crate::config::Config;
@@ -50,7 +51,7 @@ use crate::telemetry::{self, scrape};
 use cache::Key;
 use caches::{Caches, Watch};
 use census::Census;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, join};
 use futures::{FutureExt, StreamExt, stream};
 use kube::Client;
 use kube::ResourceExt;
@@ -189,7 +190,7 @@ impl<K: Served> Controller<K> {
         let (listed, site) = (ready.clone(), self.site.clone());
         let sweeps = async move {
             listed.await;
-            sweep::sweeping(site).await;
+            join(sweep::sweeping(site.clone()), unused::removing(site)).await;
         };
         let looks = stream::once(ready).filter_map(|()| std::future::ready(None)).chain(queue.clone().looks());
         let looks = looks.map(|key| Ok::<_, Infallible>(ObjectRef::new(&key.name).within(&key.namespace)));

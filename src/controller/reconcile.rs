@@ -246,4 +246,5 @@ fn note<K: Served>(decision: &Decision<K>) {
     if let Some(cause) = first.cause() {
         span.record("cause", cause.text());
     }
+    tracing::debug!(facts = ?decision.facts, "what was true");
 }

@@ -5,7 +5,7 @@ use super::caches::Caches;
 use super::family::is_of_kind;
 use super::live::Live;
 use crate::kinds::Served;
-use crate::kinds::children::{Lookup, Slot, belongs, controller, labelled_owner};
+use crate::kinds::children::{Lookup, Slot, belongs, controller, is_shared, labelled_owner};
 use crate::kinds::order::Child;
 use crate::kinds::pod_template::Strings;
 use crate::kinds::reading::{Readable, Reading, Readings};
@@ -86,6 +86,12 @@ impl<K: Served> Lookup for Relatives<'_, K> {
             }
             Some(child) => self.foreign(child.as_ref()),
         }
+    }
+
+    fn shared<T: Child>(&self, name: &str) -> Slot<T> {
+        let key = Key { namespace: self.object.namespace().unwrap_or_default(), name: name.to_owned() };
+        let shared = self.caches.family::<T>().ours.get(&key).filter(|child| is_shared(child.as_ref()));
+        shared.map_or_else(|| self.slot(name), Slot::Ours)
     }
 
     fn read<T: Readable>(&self, name: &str) -> Reading<T> {

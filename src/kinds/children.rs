@@ -1,12 +1,13 @@
 //! Children as they are seen: ours in full, a stranger's by name only.
 
+use super::digest;
 use super::intervention::Subject;
 use super::order::{Child, ChildKind, ChildRef};
 use super::pod_template::Strings;
 use super::reading::{Readable, Reading};
-use super::rendered::OWNER_UID;
+use super::rendered::{OWNER_UID, SHARED_BY};
 use jiff::SignedDuration;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::{Resource, ResourceExt};
 use serde_json::{Value, json};
@@ -152,6 +153,21 @@ pub fn labelled_owner(object: &impl Resource) -> Option<&String> {
     object.meta().labels.as_ref()?.get(OWNER_UID)
 }
 
+/// Is it what every object of a kind in its namespace shares? Nobody controls it, and no object is its owner.
+pub fn is_shared(object: &impl Resource) -> bool {
+    let labels = object.meta().labels.as_ref();
+    labels.is_some_and(|labels| labels.contains_key(SHARED_BY)) && labelled_owner(object).is_none() && controller(object).is_none()
+}
+
+/// On a ConfigMap as a watch keeps it, where what it holds was dropped: a digest of that.
+pub const HELD: &str = "pointsman.dev/held";
+
+/// A digest of what a ConfigMap holds, or of what it held before that was dropped.
+pub fn held_by(map: &ConfigMap) -> Option<String> {
+    let files = map.data.as_ref().map(|data| digest::of_files(data.iter().map(|(name, text)| (name.as_str(), text.as_str()))));
+    files.or_else(|| map.annotations().get(HELD).cloned())
+}
+
 /// Did this field manager write the object where it stands? A copy has other writers, and what was restored from a backup was
 /// written long before it was created. Of one creation the API server notes the writer first, and webhooks take their time.
 pub fn is_written_by(object: &ObjectMeta, manager: &str) -> bool {
@@ -173,6 +189,8 @@ pub fn belongs(object: &impl Resource, uid: &str) -> bool {
 pub trait Lookup {
     /// What stands under `name` in the owner's namespace; of a type that is declared as a child, or as a reading of this name.
     fn slot<T: Child>(&self, name: &str) -> Slot<T>;
+    /// What stands under `name` in the owner's namespace, where every object of the kind there shares it.
+    fn shared<T: Child>(&self, name: &str) -> Slot<T>;
     /// A thing that the kind declares as a reading.
     fn read<T: Readable>(&self, name: &str) -> Reading<T>;
     /// All things of a kind that is declared as a reading.

@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 /// What one look leads to.
 #[derive(Clone, Debug)]
 pub struct Decision<K: Kind> {
+    /// What was true of the observation.
+    pub facts: BTreeSet<K::Event>,
     /// The steps, through junctions to a place that may be stored.
     pub steps: Vec<Step<K>>,
     /// The status to store.
@@ -48,18 +50,25 @@ impl<K: Kind> Decision<K> {
 
 /// Steps until a place that may be stored. Each hop looks at the status that the hop before it left.
 pub fn decide<K: Kind>(mut seen: Observation<K>) -> Decision<K> {
-    let mut before = None;
+    let (mut before, mut first) = (None, None);
     let (mut steps, mut orders): (Vec<Step<K>>, Vec<Order>) = (Vec::new(), Vec::new());
     loop {
-        let step = K::step(claimed::<K>(&seen.object), &K::events(&seen));
-        let status = K::status(&seen, &step);
+        let look = K::look(&seen);
+        let facts = K::events(&look);
+        let step = K::step(claimed::<K>(&seen.object), &facts);
+        let status = K::status(&look, &step);
+        drop(look);
+        first.get_or_insert(facts);
         let earlier = seen.object.status_mut().replace(status);
         if steps.is_empty() {
             before = earlier;
         }
-        for order in step.effects().iter().flat_map(|&effect| K::orders(effect, &seen)) {
-            if !orders.contains(&order) {
-                orders.push(order);
+        if !step.effects().is_empty() {
+            let look = K::look(&seen);
+            for order in step.effects().iter().flat_map(|&effect| K::orders(effect, &look)) {
+                if !orders.contains(&order) {
+                    orders.push(order);
+                }
             }
         }
         let rests = K::role(step.next()) != Role::Junction || !step.moved() || steps.len() >= K::Phase::ALL.len();
@@ -71,13 +80,13 @@ pub fn decide<K: Kind>(mut seen: Observation<K>) -> Decision<K> {
     // Nothing is made that the finalizer is to guard before it is on.
     orders.sort_by_key(|order| order.child().is_some());
     let mut status = seen.status();
-    let trial = if begins_to_ask(&steps) && seen.adoption == Trial::Untried { K::adoption(&seen) } else { Vec::new() };
+    let trial = if begins_to_ask(&steps) && seen.adoption == Trial::Untried { K::adoption(&K::look(&seen)) } else { Vec::new() };
     let told = told(&steps, &seen);
     if let Some(told) = &told {
         status.remember(told.clone());
     }
     let news = K::news(before.as_ref(), &seen);
-    Decision { steps, status, orders, trial, told, news }
+    Decision { facts: first.unwrap_or_default(), steps, status, orders, trial, told, news }
 }
 
 fn begins_to_ask<K: Kind>(steps: &[Step<K>]) -> bool {

@@ -1,6 +1,8 @@
 //! Digests and sizes of values, stable across restarts and builds.
 
+use fnv::FnvHasher;
 use serde::Serialize;
+use std::hash::Hasher;
 
 /// Sixteen hexadecimal digits that stand for a value.
 pub fn of(value: &impl Serialize) -> String {
@@ -9,9 +11,21 @@ pub fn of(value: &impl Serialize) -> String {
     format!("{:016x}", fnv(json.to_string().as_bytes()))
 }
 
+/// SHA-256 of files with their names: nobody can make others of the same digest.
+pub fn of_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let mut context = ring::digest::Context::new(&ring::digest::SHA256);
+    for part in files.into_iter().flat_map(|(name, text)| [name, text]) {
+        context.update(&part.len().to_be_bytes());
+        context.update(part.as_bytes());
+    }
+    context.finish().as_ref().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}
+
 /// FNV-1a over bytes, with a final mix so that the low bits depend on every byte.
 pub fn fnv(bytes: &[u8]) -> u64 {
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    let mut hasher = FnvHasher::default();
+    hasher.write(bytes);
+    let hash = hasher.finish();
     let mixed = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     mixed ^ (mixed >> 33)
 }

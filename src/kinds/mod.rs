@@ -124,6 +124,10 @@ pub trait Kind: Machine + Clone + Debug {
     /// What a change is judged by, beside what was good and what was ordered: volumes that are there, say, and whether they can
     /// grow.
     type Ground: Clone + Debug + Send + Sync + 'static;
+    /// An observation, with what facts, status and orders have in common.
+    type Look<'a>
+    where
+        Self: 'a;
 
     /// The plan of a spec, or every violation; `image` stands in where the spec names none.
     ///
@@ -137,14 +141,16 @@ pub trait Kind: Machine + Clone + Debug {
     fn changes(known: &Known<Self>, plan: &Self::Plan) -> Result<BTreeSet<Self::Event>, Vec<Violation>>;
     /// What the children are to a change.
     fn ground(children: &Self::Children) -> Self::Ground;
+    /// Works out what follows from an observation: much of the time that a decision takes.
+    fn look(seen: &Observation<Self>) -> Self::Look<'_>;
     /// The facts that are true.
-    fn events(seen: &Observation<Self>) -> BTreeSet<Self::Event>;
+    fn events(look: &Self::Look<'_>) -> BTreeSet<Self::Event>;
     /// Orders that would take over the objects of others that stand under the children's names.
-    fn adoption(seen: &Observation<Self>) -> Vec<Order>;
+    fn adoption(look: &Self::Look<'_>) -> Vec<Order>;
     /// What an effect asks of the cluster.
-    fn orders(effect: Self::Effect, seen: &Observation<Self>) -> Vec<Order>;
+    fn orders(effect: Self::Effect, look: &Self::Look<'_>) -> Vec<Order>;
     /// What the object's status says after a step.
-    fn status(seen: &Observation<Self>, step: &Step<Self>) -> Status<Self::Spec>;
+    fn status(look: &Self::Look<'_>, step: &Step<Self>) -> Status<Self::Spec>;
     /// What is to be told beside moves and conditions, where the status was `before` and `seen` has the one that is to be.
     fn news(_before: Option<&Status<Self::Spec>>, _seen: &Observation<Self>) -> Vec<News> {
         Vec::new()

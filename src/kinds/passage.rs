@@ -1,6 +1,5 @@
 //! Step -> status: what is remembered of it, and what is said.
 
-use super::Observation;
 use super::intervention::{SUBJECTS, Subject};
 use super::look::{Conflict, Look};
 use super::order::{ChildKind, Order};
@@ -35,12 +34,11 @@ pub trait Remembered: Asks + Tells {
 }
 
 /// What the status says after `step`.
-pub fn status<K: Remembered>(seen: &Observation<K>, step: &Step<K>) -> Status<K::Spec> {
-    let look = Look::at(seen);
-    match allowed(&look, step) {
+pub fn status<K: Remembered>(look: &Look<'_, K>, step: &Step<K>) -> Status<K::Spec> {
+    match allowed(look, step) {
         // What a person has just allowed changes what is worked towards.
-        Some(status) => after(&Look::at(&seen.clone().with_status(status)), step),
-        None => after(&look, step),
+        Some(status) => after(&Look::at(&look.seen.clone().with_status(status)), step),
+        None => after(look, step),
     }
 }
 

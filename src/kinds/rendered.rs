@@ -16,6 +16,9 @@ pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "pointsman
 /// On what must outlive its owner's end for a while: the uid of the object that it belongs to.
 pub const OWNER_UID: &str = "pointsman.dev/owner-uid";
 
+/// On what every object of a kind in a namespace shares, and none of them owns: the kind.
+pub const SHARED_BY: &str = "pointsman.dev/shared-by";
+
 /// One rendered child.
 #[derive(Clone, PartialEq)]
 pub struct Rendered {
@@ -40,6 +43,13 @@ impl Rendered {
         Self::of::<T>(owner, name, &labels, body)
     }
 
+    /// What every object of the kind `O` in `namespace` shares: it stays until none of them needs it.
+    pub fn shared<T: Child, O: Resource<DynamicType = ()>>(namespace: &str, name: &str, labels: &Strings, body: Value) -> Self {
+        let mut labels = labels.clone();
+        labels.insert(SHARED_BY.to_owned(), O::kind(&()).into_owned());
+        Self::within::<T>(Some(namespace), name, &labels, body)
+    }
+
     /// The same child, with annotations of its own; what rendered it has counted them in its body.
     #[must_use]
     pub fn annotated(mut self, annotations: &Strings) -> Self {
@@ -49,13 +59,17 @@ impl Rendered {
         self
     }
 
-    fn of<T: Child>(owner: &impl Resource<DynamicType = ()>, name: &str, labels: &Strings, mut body: Value) -> Self {
+    fn of<T: Child>(owner: &impl Resource<DynamicType = ()>, name: &str, labels: &Strings, body: Value) -> Self {
+        Self::within::<T>(owner.namespace().as_deref(), name, labels, body)
+    }
+
+    fn within<T: Child>(namespace: Option<&str>, name: &str, labels: &Strings, mut body: Value) -> Self {
         let digest = digest::of(&body);
         body["apiVersion"] = json!(T::KIND.api_version());
         body["kind"] = json!(T::KIND.name());
         body["metadata"] = json!({
             "name": name,
-            "namespace": owner.namespace(),
+            "namespace": namespace,
             "labels": labels,
             "annotations": { RENDERED: digest },
         });

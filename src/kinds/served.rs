@@ -74,6 +74,10 @@ pub trait Served: Kind + Provable {
     fn left(object: &Self::Object, known: &Known<Self>) -> Option<Self::Event>;
     /// Marks an object whose stored spec could not be read, so that its plan is a violation that says why.
     fn unreadable(object: &mut Self::Object, why: String);
+    /// The name of the ConfigMap that all objects of a namespace share, where they do.
+    fn shared() -> Option<&'static str> {
+        None
+    }
     /// The types of its children.
     fn child_types(visitor: &mut impl ChildVisitor);
     /// Its children, as `lookup` finds them.

@@ -1,7 +1,7 @@
 //! What goes, what stays, and what has to be done first. Pure.
 
 use super::words;
-use super::{Definition, Found, OPERATOR, Object, Part};
+use super::{Definition, Found, OPERATOR, Object, Part, SHARED};
 
 /// What the person at the prompt agreed to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +39,9 @@ pub fn decide(found: &Found, consent: Consent) -> Verdict {
         return Verdict::Refused(why);
     }
     let (gone, kept): (Vec<&Definition>, Vec<&Definition>) = found.definitions.iter().partition(|definition| goes(definition, consent));
-    let (namespaces, others): (Vec<&Part>, Vec<&Part>) = found.parts.iter().partition(|part| part.resource.kind == "Namespace");
+    let is_needed = |part: &&Part| part.resource.kind == SHARED && !kept.is_empty();
+    let (namespaces, others): (Vec<&Part>, Vec<&Part>) =
+        found.parts.iter().filter(|part| !is_needed(part)).partition(|part| part.resource.kind == "Namespace");
     let (left, last): (Vec<&Part>, Vec<&Part>) = namespaces.into_iter().partition(|namespace| stays(namespace, &kept));
     // First what could refuse the rest, then what acts, then what it acted with; a namespace last.
     let parts: Vec<Part> = others.into_iter().chain(gone.iter().map(|definition| &definition.part)).chain(last).cloned().collect();

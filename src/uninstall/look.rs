@@ -1,6 +1,6 @@
 //! What of an installation is in the cluster, and which objects of users.
 
-use super::{Definition, Found, Object, Part};
+use super::{Definition, Found, Object, Part, SHARED};
 use crate::kinds::annotations::{PREFIX, PROTECTED, is_set};
 use crate::kinds::rendered::MANAGED_BY;
 use crate::packages::{monitoring, objects};
@@ -40,12 +40,12 @@ pub(super) async fn look(client: &Client) -> Result<Found, String> {
     Ok(found)
 }
 
-/// The types of the list, of what may have been added to it, and of the Secret that the operator makes for itself, in the
+/// The types of the list, of what may have been added to it, and of what the operator makes that is no object's, in the
 /// order in which they go.
 fn types() -> Vec<GroupVersionKind> {
-    let secret = json!({ "apiVersion": "v1", "kind": "Secret" });
+    let made = ["Secret", SHARED].map(|kind| json!({ "apiVersion": "v1", "kind": kind }));
     let mut types: Vec<GroupVersionKind> = Vec::new();
-    for object in objects().iter().chain(&monitoring()).rev().chain([&secret]) {
+    for object in objects().iter().chain(&monitoring()).rev().chain(&made) {
         let (version, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
         let (group, version) = version.split_once('/').unwrap_or(("", &version));
         let kind = GroupVersionKind::gvk(group, version, &kind);

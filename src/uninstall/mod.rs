@@ -23,6 +23,9 @@ use std::process::ExitCode;
 /// What runs the operator: it is gone once its pods are.
 const OPERATOR: &str = "Deployment";
 
+/// What pods of objects mount in their namespaces: it stays as long as any object does.
+const SHARED: &str = "ConfigMap";
+
 /// What of an installation is in the cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Found {

@@ -6,7 +6,8 @@ use k8s_openapi::api::batch::v1::{CronJob, Job};
 use k8s_openapi::api::core::v1::{ConfigMap, PersistentVolumeClaim, Secret, Service};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use pointsman::kinds::children::is_written_by;
+use pointsman::controller::kept;
+use pointsman::kinds::children::{Slot, is_written_by};
 use pointsman::kinds::database::children;
 use pointsman::kinds::database::children::configuration::{self, Learned, quoted};
 use pointsman::kinds::database::children::credentials::{ENTROPY, SALT};
@@ -21,6 +22,7 @@ use pointsman::kinds::order::{Child, ChildKind};
 use pointsman::kinds::rendered::{RENDERED, Rendered};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 fn object(plan: &Plan) -> Database {
     let mut object = Database::new("db", plan.spec());
@@ -70,7 +72,7 @@ fn rendered(plan: &Plan) -> Vec<(String, Rendered)> {
     let mut children = vec![
         ("internal", secrets::internal(&object, &credentials)),
         ("application", secrets::application(&object, plan, &credentials)),
-        ("scripts", scripts::config_map(&object)),
+        ("scripts", scripts::config_map("shop")),
         ("config", configuration::at_start(&object, plan, &learned)),
         ("settings", configuration::reloaded(&object, plan, &learned)),
         ("topology", topology.config_map(&object)),
@@ -92,14 +94,30 @@ fn rendered(plan: &Plan) -> Vec<(String, Rendered)> {
 }
 
 /// As a golden file holds it: the scripts have tests of their own.
-fn shown(child: &Rendered, object: &Database) -> String {
+fn shown(child: &Rendered) -> String {
     let mut value = child.object.clone();
     value["metadata"]["annotations"][RENDERED] = json!("DIGEST");
-    if child.child.name == scripts::name(object) {
+    if child.child.name == scripts::name() {
         value["data"].as_object_mut().expect("files").values_mut().for_each(|text| *text = json!("TEXT"));
     }
     let text = serde_json::to_string_pretty(&value).expect("JSON") + "\n";
-    text.replace(&scripts::name(object), "db-scripts-DIGEST")
+    text.replace(scripts::name(), "pointsman-database-scripts-DIGEST")
+}
+
+#[test]
+fn what_a_map_holds_is_told_by_the_watch_alone() {
+    let whole: ConfigMap = serde_json::from_value(scripts::config_map("shop").object).expect("a ConfigMap");
+    let is_ours = |map: &ConfigMap| scripts::seen(Slot::Ours(Arc::new(map.clone()))).ours().is_some();
+    let mut stripped = whole.clone();
+    kept::child(&mut stripped);
+    assert_eq!((stripped.data.is_none(), is_ours(&whole), is_ours(&stripped)), (true, true, true));
+    // It says of itself that it held them.
+    let mut empty = stripped.clone();
+    kept::child(&mut empty);
+    assert!(!is_ours(&empty));
+    let mut mutable = whole;
+    mutable.immutable = None;
+    assert!(!is_ours(&mutable));
 }
 
 #[test]
@@ -117,7 +135,7 @@ fn children_are_rendered_as_in_the_golden_files() {
     for (size, fields) in [("least", json!({})), ("most", most())] {
         let plan = plan(&fields);
         let all = rendered(&plan);
-        texts.extend(all.iter().map(|(name, child)| (format!("{size}-{name}"), shown(child, &object(&plan)))));
+        texts.extend(all.iter().map(|(name, child)| (format!("{size}-{name}"), shown(child))));
     }
     golden::compare("database/children", texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));
 }

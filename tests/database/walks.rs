@@ -15,6 +15,7 @@ mod moments;
 use cluster::Trouble;
 use life::{Life, path};
 use pointsman::kinds::database::Phase;
+use pointsman::kinds::database::children::scripts;
 use pointsman::kinds::order::ChildKind;
 use pointsman::machine::Word as _;
 use serde_json::json;
@@ -95,10 +96,9 @@ fn an_older_rendering_stands_until_a_setting_restarts_the_servers() {
     let rendering = |life: &Life| life.status()["applied"]["renderer"].clone();
     life.settings.renderer += 1;
     // Another release has other scripts: they are there for its Jobs, and no server misses them.
-    let scripts = life.cluster.names(ChildKind::ConfigMap).into_iter().find(|map| map.starts_with("db-scripts-")).expect("scripts");
-    life.cluster.remove(ChildKind::ConfigMap, &scripts);
+    life.cluster.remove(ChildKind::ConfigMap, scripts::name());
     assert_eq!(life.after(), Vec::<String>::new());
-    assert!(life.cluster.get(ChildKind::ConfigMap, &scripts).is_some(), "{:?}", life.cluster.done);
+    assert!(life.cluster.get(ChildKind::ConfigMap, scripts::name()).is_some(), "{:?}", life.cluster.done);
     for fields in
         [json!({ "replicas": 2, "parameters": { "work_mem": "8MB" } }), json!({ "replicas": 3, "parameters": { "work_mem": "8MB" } })]
     {
@@ -222,12 +222,15 @@ fn a_last_dump_is_taken_and_written_down_before_anything_goes() {
     assert_eq!(way, path(&[Phase::SnapshottingBeforeDelete, Phase::Removing, Phase::Releasing]), "{:?}", life.cluster.done);
     assert!(life.cluster.object.is_none());
     assert_eq!(life.cluster.names(ChildKind::PersistentVolumeClaim), ["db-backups"]);
-    let maps = life.cluster.names(ChildKind::ConfigMap);
+    let mut maps = life.cluster.names(ChildKind::ConfigMap);
+    // Other Databases of the namespace may need it.
+    maps.retain(|map| map != scripts::name());
     assert_eq!(maps.len(), 1, "{maps:?}");
     let tombstone = life.cluster.get(ChildKind::ConfigMap, &maps[0]).expect("a tombstone");
     assert_eq!(tombstone["data"]["folder"], "snapshot-20260102T030405Z");
     assert!(tombstone["data"]["restore.yaml"].as_str().is_some_and(|yaml| yaml.contains("claimName: db-backups")), "{tombstone}");
-    let left: Vec<_> = life.cluster.things.keys().filter(|(kind, _)| *kind != ChildKind::PersistentVolumeClaim).collect();
+    let mut left: Vec<_> = life.cluster.things.keys().filter(|(kind, _)| *kind != ChildKind::PersistentVolumeClaim).collect();
+    left.retain(|(_, name)| name != scripts::name());
     assert_eq!(left.len(), 1, "{left:?}");
     let order = |what: &str| {
         life.cluster.done.iter().position(|done| done.starts_with(what)).unwrap_or_else(|| panic!("{what}: {:?}", life.cluster.done))

@@ -159,6 +159,7 @@ impl Kind for Vault {
     type Plan = ();
     type Children = Children;
     type Ground = bool;
+    type Look<'a> = &'a Observation<Self>;
 
     fn parse(_: &VaultSpec, _: &str) -> Result<(), Vec<Violation>> {
         Ok(())
@@ -169,7 +170,10 @@ impl Kind for Vault {
     fn ground(children: &Children) -> bool {
         children.class.found().is_some_and(|class| class.allow_volume_expansion == Some(true))
     }
-    fn events(seen: &Observation<Self>) -> BTreeSet<Event> {
+    fn look(seen: &Observation<Self>) -> &Observation<Self> {
+        seen
+    }
+    fn events(seen: &&Observation<Self>) -> BTreeSet<Event> {
         let Children { secret, claim, clutter, .. } = &seen.children;
         let doomed = claim.ours().is_some_and(|claim| seen.object.spec.doomed.is_some() && claim.uid() == seen.object.spec.doomed);
         let facts = [
@@ -180,10 +184,10 @@ impl Kind for Vault {
         ];
         facts.into_iter().filter_map(|(event, holds)| holds.then_some(event)).collect()
     }
-    fn adoption(_: &Observation<Self>) -> Vec<Order> {
+    fn adoption(_: &&Observation<Self>) -> Vec<Order> {
         Vec::new()
     }
-    fn orders(effect: Effect, seen: &Observation<Self>) -> Vec<Order> {
+    fn orders(effect: Effect, seen: &&Observation<Self>) -> Vec<Order> {
         let Children { claim, clutter, .. } = &seen.children;
         match effect {
             Effect::Guard => finalizer::hold::<Self>(&seen.object).into_iter().collect(),
@@ -197,7 +201,7 @@ impl Kind for Vault {
             Effect::Sweep => clutter.iter().filter_map(|surplus| removal(surplus.as_ref())).collect(),
         }
     }
-    fn status(seen: &Observation<Self>, step: &Step<Self>) -> VaultStatus {
+    fn status(seen: &&Observation<Self>, step: &Step<Self>) -> VaultStatus {
         Status { state: Some(step.next().text()), ..seen.status() }
     }
 }

@@ -5,8 +5,8 @@
 //! stands still for how long, whichever requests or answers are lost or late, and whoever deletes or empties the Lease.
 //! Why: a term is counted from the moment before its request was sent, so before the Lease changed; whoever waits counts
 //! from the moment after it saw the change. Every write holds on to the version that was seen, so late ones are refused.
-//! Assumes: clocks whose rates differ by less than the lease's duration and the renew deadline do; and that nobody writes
-//! by hand what only a holder writes who gives the Lease back.
+//! Assumes: clocks whose rates differ by less than the lease's duration and the renew deadline do, and that go on while a machine
+//! is suspended; and that nobody writes by hand what only a holder writes who gives the Lease back.
 
 use super::claim::{self, NAME, Seen};
 use jiff::Timestamp;

@@ -1,9 +1,10 @@
 //! What everybody else asks of the election: may this process act, and how long?
 
+use super::instant::{now, sleep_until};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedRwLockReadGuard, RwLock, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 /// When this process may act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,14 +43,14 @@ impl Leadership {
 
     /// May it act at this moment?
     pub fn leads(&self) -> bool {
-        self.term.borrow().holds(Instant::now())
+        self.term.borrow().holds(now())
     }
 
     /// How much of the term is left; nothing where it has no end.
     pub fn left(&self) -> Option<Duration> {
         match *self.term.borrow() {
             Term::Outside => Some(Duration::ZERO),
-            Term::Until(end) => Some(end.saturating_duration_since(Instant::now())),
+            Term::Until(end) => Some(end.saturating_duration_since(now())),
             Term::Unlimited => None,
         }
     }
@@ -57,7 +58,7 @@ impl Leadership {
     /// Returns once it may act.
     pub async fn begun(&self) {
         // Where nobody can begin a term any more, none begins.
-        if self.term.clone().wait_for(|term| term.holds(Instant::now())).await.is_err() {
+        if self.term.clone().wait_for(|term| term.holds(now())).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
@@ -79,7 +80,7 @@ impl Leadership {
         loop {
             let until = match *term.borrow_and_update() {
                 Term::Outside => return,
-                Term::Until(end) if end <= Instant::now() => return,
+                Term::Until(end) if end <= now() => return,
                 Term::Until(end) => Some(end),
                 Term::Unlimited => None,
             };

@@ -1,4 +1,4 @@
-//! Observation -> the facts that are true of it.
+//! Look -> the facts that are true of it.
 
 use super::Database;
 use super::children::names::Work;
@@ -14,7 +14,7 @@ use super::scene::standing::{
 use super::scene::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::scene::work::{self, Progress};
 use super::scene::{behind, closing};
-use super::scene::{ground, learning, outcome};
+use super::scene::{ground, learning, outcome, resize};
 use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::finalizer;
 use crate::kinds::intervention::Intervention;
@@ -22,15 +22,14 @@ use crate::kinds::look::Look;
 use crate::kinds::questions::hides_a_loss;
 use crate::kinds::reading::Reading;
 use crate::kinds::reason::Verb;
-use crate::kinds::{Observation, renewed};
+use crate::kinds::renewed;
 use crate::machine::Word as _;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use std::collections::BTreeSet;
 
 /// Every fact that is true.
-pub fn events(seen: &Observation<Database>) -> BTreeSet<Event> {
-    let look = Look::at(seen);
-    let scene = Scene::of(&look);
+pub fn events(look: &Look<'_, Database>) -> BTreeSet<Event> {
+    let scene = Scene::of(look);
     FACTS.iter().filter(|(_, holds)| holds(&scene)).map(|(event, _)| *event).collect()
 }
 
@@ -94,6 +93,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::ReadersMisled, |scene| is_misleading(scene)),
     (Event::ChildrenDrifted, |scene| !scene.look.missing.is_empty()),
     (Event::PodsOutdated, |scene| scene.members.outdated().next().is_some() || scene.unread().is_some()),
+    (Event::ResizeAwaitsStart, |scene| is_to_grow(scene) && resize::awaiting(scene).next().is_some()),
     (Event::JobMissing, |scene| job(scene) == Some(Event::JobMissing)),
     (Event::ReplicaLost, |scene| scene.members.primary_is_ready() && !scene.look.settled),
     (Event::ChildrenLeft, |scene| is_going(scene) && is_left(scene)),

@@ -47,6 +47,7 @@ impl Kind for Database {
     type Plan = Plan;
     type Children = Children;
     type Ground = Ground;
+    type Look<'a> = Look<'a, Self>;
 
     fn parse(spec: &KeptSpec, image: &str) -> Result<Plan, Vec<Violation>> {
         plan::parse(&spec.0, image)
@@ -60,25 +61,28 @@ impl Kind for Database {
         Ground::of(children)
     }
 
-    fn events(seen: &Observation<Self>) -> BTreeSet<Event> {
-        facts::events(seen)
+    fn look(seen: &Observation<Self>) -> Look<'_, Self> {
+        Look::at(seen)
     }
 
-    fn adoption(seen: &Observation<Self>) -> Vec<Order> {
-        let look = Look::at(seen);
+    fn events(look: &Look<'_, Self>) -> BTreeSet<Event> {
+        facts::events(look)
+    }
+
+    fn adoption(look: &Look<'_, Self>) -> Vec<Order> {
         if !look.conflicts().all(|conflict| needed::may_be_adopted(&conflict)) {
             return Vec::new();
         }
-        let rendered = look.target.as_ref().map(|target| needed::rendered(&seen.object, target)).unwrap_or_default();
-        apply::adoption(&seen.object.name_any(), &look.children, rendered)
+        let rendered = look.target.as_ref().map(|target| needed::rendered(&look.seen.object, target)).unwrap_or_default();
+        apply::adoption(&look.seen.object.name_any(), &look.children, rendered)
     }
 
-    fn orders(effect: Effect, seen: &Observation<Self>) -> Vec<Order> {
-        orders::of(effect, seen)
+    fn orders(effect: Effect, look: &Look<'_, Self>) -> Vec<Order> {
+        orders::of(effect, look)
     }
 
-    fn status(seen: &Observation<Self>, step: &Step<Self>) -> Status<KeptSpec> {
-        passage::status(seen, step)
+    fn status(look: &Look<'_, Self>, step: &Step<Self>) -> Status<KeptSpec> {
+        passage::status(look, step)
     }
 
     fn news(before: Option<&Status<KeptSpec>>, seen: &Observation<Self>) -> Vec<News> {

@@ -17,8 +17,7 @@ use super::reports::last_words::{Word, complete};
 use super::scene::Scene;
 use super::scene::members::Members;
 use super::scene::work::{self, Progress, Task};
-use super::scene::{readers, said, standing};
-use crate::kinds::Observation;
+use super::scene::{readers, resize, said, standing};
 use crate::kinds::apply::{creation, removal, removal_with};
 use crate::kinds::children::Slot;
 use crate::kinds::finalizer;
@@ -33,9 +32,8 @@ use kube::ResourceExt;
 use std::sync::Arc;
 
 /// What `effect` asks for.
-pub fn of(effect: Effect, seen: &Observation<Database>) -> Vec<Order> {
-    let look = Look::at(seen);
-    let scene = Scene::of(&look);
+pub fn of(effect: Effect, look: &Look<'_, Database>) -> Vec<Order> {
+    let (seen, scene) = (look.seen, Scene::of(look));
     let target = || look.target.as_ref();
     match effect {
         Effect::HoldFinalizer => finalizer::hold::<Database>(&seen.object).into_iter().collect(),
@@ -44,7 +42,7 @@ pub fn of(effect: Effect, seen: &Observation<Database>) -> Vec<Order> {
         Effect::ApplyAuxiliaries => target().map(|target| upkeep::orders(&scene, target)).unwrap_or_default(),
         Effect::StartJob => job(&scene),
         Effect::ExpandClaims => target().map(|target| needed::growths(&scene, target)).unwrap_or_default(),
-        Effect::ResetPasswords => target().map(|target| or_what_is_missing(&look, passwords(&scene, target))).unwrap_or_default(),
+        Effect::ResetPasswords => target().map(|target| or_what_is_missing(look, passwords(&scene, target))).unwrap_or_default(),
         Effect::SwitchPrimary => target().map(|target| moves(&scene, target)).unwrap_or_default(),
         Effect::RestartNextPod => renewal(&scene),
         Effect::DeleteWaitingPods => tried_afresh(&scene),
@@ -106,6 +104,10 @@ fn given_up<'a>(scene: &Scene<'a>) -> Option<&'a Job> {
 /// The pod whose turn it is to be made anew; where none has to be, what makes the servers read the settings that are reloaded,
 /// and the Job that waits until every one has.
 fn renewal(scene: &Scene<'_>) -> Vec<Order> {
+    if resize::awaiting(scene).next().is_some() {
+        let next = resize::next_to_restart(scene).and_then(|(ordinal, pod)| spared(scene, ordinal, pod));
+        return next.into_iter().collect();
+    }
     if scene.members.outdated().next().is_some() {
         let next = scene.members.next_to_restart().and_then(|(ordinal, pod)| spared(scene, ordinal, pod));
         return next.into_iter().collect();

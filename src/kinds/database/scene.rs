@@ -8,6 +8,7 @@ pub mod members;
 pub mod outcome;
 pub mod readers;
 pub mod recorded;
+pub mod resize;
 pub mod said;
 pub mod siblings;
 pub mod standing;

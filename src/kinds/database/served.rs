@@ -116,6 +116,10 @@ impl Served for Database {
         object.spec.unreadable = Some(why);
     }
 
+    fn shared() -> Option<&'static str> {
+        Some(children::scripts::name())
+    }
+
     fn child_types(visitor: &mut impl ChildVisitor) {
         visitor.precious::<PersistentVolumeClaim>();
         visitor.child::<ConfigMap>();

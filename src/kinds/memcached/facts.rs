@@ -1,4 +1,4 @@
-//! Observation -> the facts that are true of it.
+//! Look -> the facts that are true of it.
 
 use super::Memcached;
 use super::compare::proved;
@@ -7,17 +7,16 @@ use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::intervention::Intervention;
 use crate::kinds::look::Look;
 use crate::kinds::reason::Verb;
-use crate::kinds::{Observation, question, renewed};
+use crate::kinds::{question, renewed};
 use crate::machine::Word;
 use kube::Resource;
 use kube::core::object::HasStatus;
 use std::collections::BTreeSet;
 
 /// Every fact that is true.
-pub fn events(seen: &Observation<Memcached>) -> BTreeSet<Event> {
-    let look = Look::at(seen);
-    let question = question::<Memcached>(&seen.object);
-    Event::ALL.iter().copied().filter(|event| holds(*event, &look, question)).collect()
+pub fn events(look: &Look<'_, Memcached>) -> BTreeSet<Event> {
+    let question = question::<Memcached>(&look.seen.object);
+    Event::ALL.iter().copied().filter(|event| holds(*event, look, question)).collect()
 }
 
 /// One arm per event, so that a new event does not compile until its fact is written.

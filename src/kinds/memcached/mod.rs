@@ -83,6 +83,7 @@ impl Kind for Memcached {
     type Plan = Plan;
     type Children = Children;
     type Ground = ();
+    type Look<'a> = Look<'a, Self>;
 
     fn parse(spec: &v1::KeptSpec, image: &str) -> Result<Plan, Vec<Violation>> {
         plan::parse(&spec.0, image)
@@ -94,28 +95,31 @@ impl Kind for Memcached {
 
     fn ground(_: &Children) {}
 
-    fn events(seen: &Observation<Self>) -> BTreeSet<Event> {
-        facts::events(seen)
+    fn look(seen: &Observation<Self>) -> Look<'_, Self> {
+        Look::at(seen)
     }
 
-    fn adoption(seen: &Observation<Self>) -> Vec<Order> {
-        let look = Look::at(seen);
-        let rendered = look.target.as_ref().map(|target| children::all(&seen.object, target)).unwrap_or_default();
-        apply::adoption(&seen.object.name_any(), &look.children, rendered)
+    fn events(look: &Look<'_, Self>) -> BTreeSet<Event> {
+        facts::events(look)
     }
 
-    fn orders(effect: Effect, seen: &Observation<Self>) -> Vec<Order> {
+    fn adoption(look: &Look<'_, Self>) -> Vec<Order> {
+        let rendered = look.target.as_ref().map(|target| children::all(&look.seen.object, target)).unwrap_or_default();
+        apply::adoption(&look.seen.object.name_any(), &look.children, rendered)
+    }
+
+    fn orders(effect: Effect, look: &Look<'_, Self>) -> Vec<Order> {
         match effect {
-            Effect::ApplyChildren => Look::at(seen).missing,
+            Effect::ApplyChildren => look.missing.clone(),
             Effect::DeleteWaitingPods => {
-                let ours = |pod: &&Arc<Pod>| is_ours(pod, &seen.object.name_any());
-                trouble::waiting_on_an_error(seen).filter(ours).filter_map(|pod| apply::removal(pod.as_ref())).collect()
+                let ours = |pod: &&Arc<Pod>| is_ours(pod, &look.seen.object.name_any());
+                trouble::waiting_on_an_error(look.seen).filter(ours).filter_map(|pod| apply::removal(pod.as_ref())).collect()
             }
         }
     }
 
-    fn status(seen: &Observation<Self>, step: &Step<Self>) -> Status<v1::KeptSpec> {
-        passage::status(seen, step)
+    fn status(look: &Look<'_, Self>, step: &Step<Self>) -> Status<v1::KeptSpec> {
+        passage::status(look, step)
     }
 }
 

@@ -22,15 +22,16 @@ fn pod(process: &Path) -> Option<String> {
     Some(said(process, "cgroup").split_once("/pod")?.1.get(..UID)?.to_owned())
 }
 
-/// The first process of a pod's container that runs this command: to one inside, no signal of the container's own gets through.
+/// The process of a pod that runs this command, and that no other of this command began.
 #[track_caller]
 pub fn first_of(uid: &str, command: &str) -> String {
+    let runs = |process: &Path| said(process, "comm").trim() == command;
     let is_first = |process: &PathBuf| {
         let status = said(process, "status");
-        let inner = status.lines().find(|line| line.starts_with("NSpid:")).and_then(|line| line.split_whitespace().last());
-        inner == Some("1")
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+        parent.is_some_and(|parent| !runs(&Path::new("/proc").join(parent.trim())))
     };
-    let its = all().filter(|process| said(process, "comm").trim() == command && pod(process).as_deref() == Some(uid));
+    let its = all().filter(|process| runs(process) && pod(process).as_deref() == Some(uid));
     let found: Vec<PathBuf> = its.filter(is_first).collect();
     assert_eq!(found.len(), 1, "the first {command} of pod {uid}: {found:?}");
     found[0].file_name().unwrap().to_string_lossy().into_owned()

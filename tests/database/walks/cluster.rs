@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use pointsman::controller::kept;
-use pointsman::kinds::children::{Lookup, Slot, belongs, controller, labelled_owner};
+use pointsman::kinds::children::{Lookup, Slot, belongs, controller, is_shared, labelled_owner};
 use pointsman::kinds::database::object::v1::Database;
 use pointsman::kinds::digest;
 use pointsman::kinds::order::{Child, ChildKind, ChildRef, Order};
@@ -29,6 +29,8 @@ pub enum Trouble {
     RigidClass,
     /// Volumes that may grow stay as they are.
     StuckGrowth,
+    /// File systems of volumes grow only at the start of their pods, and the claims say so.
+    OfflineGrowth,
     /// No pod can be made, as where a quota is used up.
     Quota,
     /// Pods that are told to go stay, as on a node that answers nobody.
@@ -255,7 +257,8 @@ impl Cluster {
     pub fn settles(&mut self) {
         self.now += jiff::SignedDuration::from_secs(1);
         for name in self.names(ChildKind::PersistentVolumeClaim) {
-            let grows = !self.has(Trouble::RigidClass) && !self.has(Trouble::StuckGrowth);
+            let grows = !self.has(Trouble::RigidClass) && !self.has(Trouble::StuckGrowth) && self.is_mounted_anew(&name);
+            let now = json!(self.now.to_string());
             let claim = self.things.get_mut(&(ChildKind::PersistentVolumeClaim, name)).expect("a claim");
             let class = claim["spec"]["storageClassName"].take();
             claim["spec"]["storageClassName"] = if class.is_null() { json!("standard") } else { class };
@@ -264,10 +267,26 @@ impl Cluster {
             } else if claim["status"].is_null() || grows {
                 let size = claim["spec"]["resources"]["requests"]["storage"].clone();
                 claim["status"] = json!({ "phase": "Bound", "capacity": { "storage": size } });
+            } else if self.troubles.contains(&Trouble::OfflineGrowth) && claim["status"]["conditions"].is_null() {
+                let pending = json!({ "type": "FileSystemResizePending", "status": "True", "lastTransitionTime": now,
+                    "message": "Waiting for user to (re-)start a pod to finish file system resize of volume on node." });
+                claim["status"]["conditions"] = json!([pending]);
             }
         }
         self.sets_make_pods();
         self.jobs_run();
+    }
+
+    /// Did the pod of a claim start after the claim began to wait for that, where it has to?
+    fn is_mounted_anew(&self, claim: &str) -> bool {
+        let pod = claim.strip_prefix("data-").and_then(|pod| self.get(ChildKind::Pod, pod));
+        let Some(pod) = pod.filter(|_| self.has(Trouble::OfflineGrowth)) else { return true };
+        let claim = self.get(ChildKind::PersistentVolumeClaim, claim).expect("a claim");
+        if claim["spec"]["resources"]["requests"]["storage"] == claim["status"]["capacity"]["storage"] {
+            return true;
+        }
+        let since = claim["status"]["conditions"][0]["lastTransitionTime"].as_str();
+        since.zip(pod["metadata"]["creationTimestamp"].as_str()).is_some_and(|(since, made)| made > since)
     }
 
     fn sets_make_pods(&mut self) {
@@ -566,6 +585,11 @@ impl Lookup for Things<'_> {
                 Slot::Foreign { uid: one.uid().unwrap_or_default(), owner: None }
             }
         }
+    }
+
+    fn shared<T: Child>(&self, name: &str) -> Slot<T> {
+        let shared = self.0.get(T::KIND, name).filter(|_| self.sees(T::KIND, name)).map(|thing| self.typed::<T>(thing));
+        shared.filter(is_shared).map_or_else(|| self.slot(name), |one| Slot::Ours(Arc::new(one)))
     }
 
     fn read<T: Readable>(&self, name: &str) -> Reading<T> {

@@ -8,7 +8,7 @@ use pointsman::kinds::database::object::v1;
 use pointsman::kinds::database::{Database, Phase};
 use pointsman::kinds::entropy::Entropy;
 use pointsman::kinds::order::ChildKind;
-use pointsman::kinds::{Kind, Observation, Served, Settings, decide};
+use pointsman::kinds::{Observation, Served, Settings, decide};
 use pointsman::machine::Word;
 use pointsman::machine::prove::Provable;
 use serde_json::{Value, json};
@@ -84,10 +84,10 @@ impl Life {
         let Some(object) = self.cluster.object.clone() else { return false };
         let before = object.status.clone();
         let seen = self.observed(&object, View::Cached);
-        let facts = Database::events(&seen);
+        let mut decision = decide(seen);
+        let facts = &decision.facts;
         let broken: Vec<_> = Database::LAWS.iter().filter(|law| !law.holds(&|fact| facts.contains(&fact))).collect();
         assert!(broken.is_empty(), "{broken:?} after {:?}: {facts:?}", self.path);
-        let mut decision = decide(seen);
         // As the controller does; and what a watch has not kept is nothing that anything is decided by.
         let is_live = decision.is_destructive() || decision.asks_about_a_loss();
         if is_live || decision.asks() || self.writes.len().is_multiple_of(8) {

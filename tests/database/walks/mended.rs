@@ -7,6 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use pointsman::kinds::annotations::{PAUSED, PROTECTED};
 use pointsman::kinds::database::Phase;
+use pointsman::kinds::database::children::scripts;
 use pointsman::kinds::order::ChildKind;
 use pointsman::machine::Word as _;
 use serde_json::{Value, json};
@@ -89,6 +90,50 @@ fn a_growth_that_failed_can_be_taken_back() {
     life.cluster.troubles.remove(&Trouble::StuckGrowth);
     life.edit(&json!({ "replicas": 1 }));
     assert_eq!(life.state(), Phase::Ready.text(), "{}", life.status());
+}
+
+#[test]
+fn scripts_of_somebody_else_are_run_by_nobody() {
+    let mut life = Life::unborn(&json!({}));
+    let mut others = scripts::config_map("shop");
+    others.object["data"]["start.sh"] = json!("cat /pointsman/internal/*");
+    life.cluster.insert(&others.child, &others.object);
+    assert_eq!(life.after().last(), path(&[Phase::HumanIntervention]).last(), "{:?}", life.path);
+    assert_eq!(life.status()["reason"], "ChildConflict");
+    assert!(life.status()["intervention"].to_string().contains("it holds other scripts than this release's"), "{}", life.status());
+    assert_eq!(life.cluster.names(ChildKind::Job), [""; 0]);
+    life.cluster.remove(ChildKind::ConfigMap, scripts::name());
+    life.answer("retry");
+    assert_eq!(life.state(), Phase::Ready.text());
+}
+
+#[test]
+fn servers_restart_one_by_one_where_a_file_system_grows_only_at_a_start() {
+    let mut life = Life::of(&json!({ "replicas": 3 }));
+    life.cluster.troubles.insert(Trouble::OfflineGrowth);
+    assert_eq!(life.edit(&json!({ "replicas": 3, "storage": { "size": "2Gi" } })), path(&[Phase::ExpandingStorage]));
+    let restarted = |life: &Life| life.cluster.done.iter().filter(|done| done.starts_with("delete Pod ")).cloned().collect::<Vec<_>>();
+    assert_eq!(restarted(&life), [""; 0], "the node may do it under the pods yet");
+    life.cluster.now += jiff::SignedDuration::from_mins(4);
+    assert_eq!(life.after(), path(&[Phase::Restarting, Phase::Ready]));
+    assert_eq!(restarted(&life), ["delete Pod db-2", "delete Pod db-1", "delete Pod db-0"]);
+}
+
+#[test]
+fn a_volume_that_does_not_grow_at_a_start_either_restarts_its_server_once() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.troubles.extend([Trouble::OfflineGrowth, Trouble::StuckGrowth]);
+    assert_eq!(life.edit(&json!({ "storage": { "size": "2Gi" } })), path(&[Phase::ExpandingStorage]));
+    let restarts = [0; 3].map(|_| {
+        life.cluster.now += jiff::SignedDuration::from_mins(4);
+        assert_eq!(life.after(), path(&[]));
+        life.cluster.done.iter().filter(|done| *done == "delete Pod db-0").count()
+    });
+    assert_eq!(restarts, [1, 0, 0]);
+    life.cluster.now += jiff::SignedDuration::from_mins(31);
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    let evidence = life.status()["intervention"]["evidence"].to_string();
+    assert!(evidence.contains("FileSystemResizePending: Waiting for user to (re-)start a pod"), "{evidence}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{RULE, Run, STATUS, View};
 use crate::support::{conditions, rule, schema, truth};
 use pointsman::kinds::annotations::answer;
 use pointsman::kinds::memcached::{Memcached, Phase};
-use pointsman::kinds::{Decision, Kind, Observation};
+use pointsman::kinds::{Decision, Observation};
 use pointsman::machine::Machine;
 use pointsman::machine::prove::Provable;
 
@@ -12,7 +12,7 @@ impl Run {
     /// What is asserted of every look.
     pub(super) fn claims(&mut self, seen: &Observation<Memcached>, decision: &Decision<Memcached>, view: &View) {
         let (status, object) = (&decision.status, &*view.object);
-        let facts = Memcached::events(seen);
+        let facts = &decision.facts;
         let before = seen.object.status.as_ref().and_then(|status| status.state.clone());
         let mut wrong = Vec::new();
         if !Memcached::possible(&|event| facts.contains(&event)) {

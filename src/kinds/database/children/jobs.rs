@@ -15,7 +15,7 @@ use crate::kinds::database::object::parts::RestoreFrom;
 use crate::kinds::database::object::v1::Database as Object;
 use crate::kinds::database::plan::Plan;
 use crate::kinds::digest;
-use crate::kinds::pod_template::{PodMetadata, PodTemplate, Strings};
+use crate::kinds::pod_template::Strings;
 use crate::kinds::rendered::{OWNER_UID, Rendered};
 use k8s_openapi::api::batch::v1::{CronJob, Job};
 use kube::ResourceExt;
@@ -33,6 +33,8 @@ pub const CONTAINER: &str = "job";
 pub const DUMP_SECONDS: i64 = 6 * 60 * 60;
 /// Seconds that a backup may begin late.
 const LATE_SECONDS: i64 = 60 * 60;
+/// Seconds that a Job stays to be looked at once it has ended.
+const SHOWN_SECONDS: i64 = 24 * 60 * 60;
 /// Finished backups that stay to be looked at, of each kind.
 const HISTORY: i32 = 3;
 /// What an image may write when it is probed: a fresh cluster, and its log of writes.
@@ -182,13 +184,14 @@ fn owned(object: &Object, plan: &Plan, work: Work, task: &Task, attempt: &Attemp
     let (name, mut labels) = (name(object, work, attempt), job_labels(object, task.component));
     // By it those of earlier attempts are found, too.
     labels.insert(OWNER_UID.to_owned(), object.uid().unwrap_or_default());
-    Rendered::owned::<Job>(object, &name, &labels, json!({ "spec": spec(object, plan, task, attempt.seconds) }))
-        .annotated(&asked(plan, task, attempt))
+    let mut job = json!({ "spec": spec(object, plan, task, attempt.seconds) });
+    job["spec"]["ttlSecondsAfterFinished"] = json!(SHOWN_SECONDS);
+    Rendered::owned::<Job>(object, &name, &labels, job).annotated(&asked(plan, task, attempt))
 }
 
 fn asked(plan: &Plan, task: &Task, attempt: &Attempt) -> Strings {
     let mut asked = vec![json!(plan.template.image), json!(task.script), json!(task.environment), json!(pod::volumes(&task.mounts))];
-    asked.extend(task.harmless.then(|| json!(placed(&plan.template.pod_template))));
+    asked.extend(task.harmless.then(|| json!(pod::placed(&plan.template.pod_template))));
     asked.extend(attempt.claim.as_ref().map(|uid| json!(uid)));
     [(ASKED.to_owned(), digest::of(&asked))].into()
 }
@@ -207,7 +210,7 @@ fn spec(object: &Object, plan: &Plan, task: &Task, seconds: i64) -> Value {
 }
 
 fn pod_template(object: &Object, plan: &Plan, task: &Task) -> Value {
-    let common = [Mount::scripts(object), Mount::memory("run", "/pointsman/run")];
+    let common = [Mount::scripts(), Mount::memory("run", "/pointsman/run")];
     let mut volumes = pod::volumes(&common);
     volumes.extend(pod::volumes(&task.mounts));
     let mut mounts = pod::volume_mounts(&common);
@@ -231,20 +234,7 @@ fn pod_template(object: &Object, plan: &Plan, task: &Task) -> Value {
         "containers": [container],
         "volumes": volumes,
     });
-    let (mut users, mut labels) = (placed(&plan.template.pod_template), job_labels(object, task.component));
+    let (mut users, mut labels) = (pod::placed(&plan.template.pod_template), job_labels(object, task.component));
     meshes::decline(&mut users.metadata.get_or_insert_default().annotations, &mut labels);
     users.around(RENDERER, labels, ours)
-}
-
-/// Where a Job may run and as whom, as the servers do. How these spread is theirs, and so are labels that find them.
-fn placed(users: &PodTemplate) -> PodTemplate {
-    let mut template = users.clone();
-    if let Some(metadata) = &mut template.metadata {
-        *metadata = PodMetadata { labels: Strings::new(), annotations: std::mem::take(&mut metadata.annotations) };
-    }
-    if let Some(spec) = &mut template.spec {
-        spec.affinity = None;
-        spec.topology_spread_constraints.clear();
-    }
-    template
 }

@@ -53,19 +53,9 @@ pub fn configuration(name: &str, digest: &str) -> String {
     format!("{name}-config-{digest}")
 }
 
-/// How the names of ConfigMaps begin that end with their digest.
-pub fn digested(name: &str) -> [String; 2] {
-    [configuration(name, ""), scripts(name, "")]
-}
-
 /// The ConfigMap with the settings that are reloaded.
 pub fn settings(name: &str) -> String {
     format!("{name}-settings")
-}
-
-/// A ConfigMap with the scripts, by their digest.
-pub fn scripts(name: &str, digest: &str) -> String {
-    format!("{name}-scripts-{digest}")
 }
 
 /// The ConfigMap that outlives the object and says where its last dump is: the first one, or a later one.
@@ -148,7 +138,7 @@ pub fn owners(child: &str) -> Vec<String> {
 }
 
 /// The words after an object's name in the names of its children, Jobs aside.
-const ENDINGS: [&str; 10] = ["ro", "pods", "backups", "app", "internal", "topology", "config", "settings", "scripts", "tombstone"];
+const ENDINGS: [&str; 9] = ["ro", "pods", "backups", "app", "internal", "topology", "config", "settings", "tombstone"];
 
 #[cfg(test)]
 mod tests {
@@ -172,7 +162,7 @@ mod tests {
         let digest = crate::kinds::digest::of(&name);
         let others =
             [claim(&name, last), backups(&name), application(&name), internal(&name), topology(&name), configuration(&name, &digest)];
-        let more = [settings(&name), scripts(&name, &digest), tombstone(&name, "0123456789", u32::MAX)];
+        let more = [settings(&name), tombstone(&name, "0123456789", u32::MAX)];
         for other in others.into_iter().chain(more) {
             assert!(other.len() <= 253, "{other}");
         }

@@ -2,6 +2,7 @@
 
 use super::{names, scripts};
 use crate::kinds::database::object::v1::Database as Object;
+use crate::kinds::pod_template::{PodMetadata, PodTemplate, Strings};
 use kube::ResourceExt;
 use serde_json::{Value, json};
 
@@ -23,8 +24,8 @@ pub struct Mount {
 
 impl Mount {
     /// The scripts.
-    pub fn scripts(object: &Object) -> Self {
-        Mount::config_map("scripts", "/pointsman/scripts", &scripts::name(object))
+    pub fn scripts() -> Self {
+        Mount::config_map("scripts", "/pointsman/scripts", scripts::name())
     }
 
     /// A ConfigMap.
@@ -110,4 +111,17 @@ pub fn variable(name: &str, value: &str) -> Value {
 /// The command that runs a script.
 pub fn command(script: &str) -> Value {
     json!(["bash", format!("/pointsman/scripts/{script}")])
+}
+
+/// Where a Job may run and as whom, as the servers do. How these spread is theirs, and so are labels that find them.
+pub fn placed(users: &PodTemplate) -> PodTemplate {
+    let mut template = users.clone();
+    if let Some(metadata) = &mut template.metadata {
+        *metadata = PodMetadata { labels: Strings::new(), annotations: std::mem::take(&mut metadata.annotations) };
+    }
+    if let Some(spec) = &mut template.spec {
+        spec.affinity = None;
+        spec.topology_spread_constraints.clear();
+    }
+    template
 }

@@ -1,11 +1,12 @@
 //! The scripts that run in the pods and Jobs, in a ConfigMap that is named by their digest and never changes: a server
-//! that restarts by itself runs what it ran before, whatever operator is installed meanwhile.
+//! that restarts by itself runs what it ran before, whatever operator is installed meanwhile. They are the same for every
+//! Database, and stand once in a namespace.
 
-use super::kept;
-use super::names;
+use super::COMPONENT;
+use crate::kinds::children::{Slot, held_by};
 use crate::kinds::database::object::v1::Database as Object;
 use crate::kinds::digest;
-use crate::kinds::rendered::Rendered;
+use crate::kinds::rendered::{MANAGED_BY, Rendered};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use serde_json::json;
@@ -25,18 +26,33 @@ embedded! {
     "start.sh" "stop.sh" "unfinished.sql" "volume.sh" "words.sh" "written.sql"
 }
 
-/// The ConfigMap.
-pub fn config_map(object: &Object) -> Rendered {
+/// The ConfigMap of a namespace.
+pub fn config_map(namespace: &str) -> Rendered {
+    let labels = [("app.kubernetes.io/name", "pointsman"), ("app.kubernetes.io/part-of", "pointsman"), (COMPONENT, "scripts"), MANAGED_BY];
+    let labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
     let data: BTreeMap<&str, &str> = FILES.iter().copied().collect();
-    kept::<ConfigMap>(object, &name(object), "server", json!({ "immutable": true, "data": data }))
+    Rendered::shared::<ConfigMap, Object>(namespace, name(), &labels, json!({ "immutable": true, "data": data }))
 }
 
-/// Their digest, computed once: every pod template names it.
-static DIGEST: LazyLock<String> = LazyLock::new(|| digest::of(&FILES));
+/// Its name: every pod template says it.
+pub fn name() -> &'static str {
+    static NAME: LazyLock<String> = LazyLock::new(|| format!("pointsman-database-scripts-{}", digest::of(&FILES)));
+    &NAME
+}
 
-/// Its name.
-pub fn name(object: &Object) -> String {
-    names::scripts(&object.name_any(), &DIGEST)
+/// What stands under their name: one that holds others is somebody else's. What runs of them runs beside passwords.
+pub fn seen(slot: Slot<ConfigMap>) -> Slot<ConfigMap> {
+    match slot.ours().filter(|map| !are_in(map)) {
+        Some(map) => {
+            Slot::Foreign { uid: map.uid().unwrap_or_default(), owner: Some("it holds other scripts than this release's".to_owned()) }
+        }
+        None => slot,
+    }
+}
+
+fn are_in(map: &ConfigMap) -> bool {
+    static HELD: LazyLock<String> = LazyLock::new(|| digest::of_files(FILES.iter().copied().collect::<BTreeMap<_, _>>()));
+    map.immutable == Some(true) && held_by(map).as_ref() == Some(&HELD)
 }
 
 #[cfg(test)]

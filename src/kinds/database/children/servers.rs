@@ -88,7 +88,7 @@ fn mounts(object: &Object, plan: &Plan, learned: &Learned) -> Vec<Mount> {
     let name = object.name_any();
     vec![
         Mount::data(),
-        Mount::scripts(object),
+        Mount::scripts(),
         Mount::config_map("config", "/pointsman/config", &configuration::name(object, plan, learned)),
         Mount::config_map("settings", pod::SETTINGS, &names::settings(&name)),
         Mount::config_map("topology", "/pointsman/topology", &names::topology(&name)),

@@ -66,12 +66,13 @@ pub(super) fn occupied(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     }
 }
 
-/// A volume grows. Claims that were not asked yet are asked again.
+/// A volume grows. Claims that were not asked yet are asked again; a pod restarts where the file system grows only at a start.
 pub(super) fn expanding(event: Event, effects: &mut Effects) -> Outcome<Phase> {
     match event {
         Event::StorageExpanded => Transition(Phase::Pending),
         Event::StorageFixed => Transition(Phase::HumanIntervention),
         Event::ChildrenDrifted => act(&[ExpandClaims, ApplyChildren], effects),
+        Event::ResizeAwaitsStart => act(&[RestartNextPod], effects),
         _ => Super,
     }
 }

@@ -10,8 +10,9 @@ use Event::{
     FirstRollout, ImageChanged, JobDone, JobFailed, JobMissing, KeepVolumesAnswered, MajorFound, NamespaceEnding, NeverInitialized,
     NeverRestored, NothingRefused, ObstacleGone, ParametersChanged, PauseRequested, PodsOutdated, PrimaryLost, PrimaryReady,
     PrimaryVolumeLost, Protected, ReadersMisled, ReplicaDiverged, ReplicaLost, ReplicasChanged, ResetAllowed, ResetPasswordsAnswered,
-    Resumed, RetainWanted, RetryAnswered, RollbackAnswered, SidecarRunning, SkipSnapshotAnswered, SnapshotWanted, SpecInvalid, SpecRefused,
-    SpecRenewed, StorageExpanded, StorageFixed, StorageGrown, SwitchoverWanted, TemplateChanged, TopologyBehind, Unprobed, YieldAnswered,
+    ResizeAwaitsStart, Resumed, RetainWanted, RetryAnswered, RollbackAnswered, SidecarRunning, SkipSnapshotAnswered, SnapshotWanted,
+    SpecInvalid, SpecRefused, SpecRenewed, StorageExpanded, StorageFixed, StorageGrown, SwitchoverWanted, TemplateChanged, TopologyBehind,
+    Unprobed, YieldAnswered,
 };
 
 /// What is still to do where not all is ready, although every pod may be.
@@ -57,6 +58,7 @@ impl Provable for Database {
         // What has served is never restored into.
         Law::Needs(NeverRestored, &[FirstRollout]),
         Law::Needs(StorageFixed, &[StorageGrown]),
+        Law::Needs(ResizeAwaitsStart, &[StorageGrown]),
         Law::Needs(DumpedInVain, &[SnapshotWanted]),
         Law::Needs(DriftFought, &[ChildrenDrifted]),
         Law::Excludes(&[PrimaryLost], &[NeverRestored, NeverInitialized, ExtensionsAdded]),
@@ -108,7 +110,7 @@ impl Provable for Database {
             SidecarRunning => !ordered(Effect::EndJobs),
             ResetAllowed => !ordered(Effect::ResetPasswords),
             SwitchoverWanted => !ordered(Effect::SwitchPrimary),
-            PodsOutdated => !ordered(Effect::RestartNextPod),
+            PodsOutdated | ResizeAwaitsStart => !ordered(Effect::RestartNextPod),
             ChildrenLeft => !ordered(Effect::DeleteWorkloads),
             SpecRenewed => !asked && !closed,
             SkipSnapshotAnswered
@@ -150,8 +152,8 @@ impl Provable for Database {
             | RetryAnswered => Recurs::ByPerson,
             // A pod that is made anew runs what was ordered last, and an image is asked once.
             ImageChanged | ParametersChanged | TemplateChanged | ReplicasChanged | ExtensionsAdded | StorageGrown | Unprobed
-            | FirstRollout | NeverRestored | NeverInitialized | PodsOutdated | ResetAllowed | SpecInvalid | SpecRefused
-            | NothingRefused => Recurs::UntilDone,
+            | FirstRollout | NeverRestored | NeverInitialized | PodsOutdated | ResizeAwaitsStart | ResetAllowed | SpecInvalid
+            | SpecRefused | NothingRefused => Recurs::UntilDone,
             ChildrenDrifted => Recurs::Counted(DriftFought),
             SwitchoverWanted => Recurs::Counted(DeadlinePassed),
             SnapshotWanted => Recurs::Counted(DumpedInVain),

@@ -96,12 +96,13 @@ impl Machine for Database {
     fn licences(effect: Effect) -> &'static [Event] {
         use Event::{
             BelieveVolumesAnswered, ChildrenGone, ChildrenLeft, DeleteWanted, DeletionRequested, KeepVolumesAnswered, NamespaceEnding,
-            PodsOutdated, ResetAllowed, RetainWanted, RetryAnswered, SidecarRunning, SkipSnapshotAnswered, SwitchoverWanted,
+            PodsOutdated, ResetAllowed, ResizeAwaitsStart, RetainWanted, RetryAnswered, SidecarRunning, SkipSnapshotAnswered,
+            SwitchoverWanted,
         };
         match effect {
             Effect::ResetPasswords => &[ResetAllowed],
             Effect::SwitchPrimary => &[SwitchoverWanted],
-            Effect::RestartNextPod => &[PodsOutdated],
+            Effect::RestartNextPod => &[PodsOutdated, ResizeAwaitsStart],
             Effect::DeleteWaitingPods => &[RetryAnswered, BelieveVolumesAnswered],
             Effect::EndJobs => &[PodsOutdated, SidecarRunning],
             Effect::DeleteWorkloads => &[RetainWanted, DeleteWanted, SkipSnapshotAnswered, KeepVolumesAnswered, ChildrenLeft],

@@ -161,6 +161,8 @@ words! {
         ChildrenDrifted,
         /// A pod runs what was ordered before the last order, or has not read the settings that are reloaded.
         PodsOutdated,
+        /// A volume has grown, and its file system has waited for minutes for its pod's next start.
+        ResizeAwaitsStart,
         /// The Job of this state is not there, or somebody is led to the primary of which a last dump is taken.
         JobMissing,
         /// The primary is ready; a replica is not, or not every pod is counted yet at its template.
@@ -193,7 +195,7 @@ words! {
         ResetPasswords,
         /// Move the primary to a pod that stays: a clean stop first, then the topology, then the address. While it waits for a pod, what differs of the children is mended.
         SwitchPrimary,
-        /// Restart one pod that is outdated, where every other is ready or outdated too, or it cannot run: a broken one first, the primary last. Where none is, wait until every server has read its settings.
+        /// Restart one pod that is outdated, or whose volume waits for that, where every other is ready or outdated too, or it cannot run: a broken one first, the primary last. Where none is, wait until every server has read its settings.
         RestartNextPod,
         /// Remove the pods that wait on an error, so that they are tried afresh.
         DeleteWaitingPods,

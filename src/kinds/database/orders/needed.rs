@@ -90,8 +90,8 @@ fn settings(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 
 /// The scripts, where they are not there. They are many, and rendered only then.
 pub fn missing_scripts(scene: &Scene<'_>) -> Option<Order> {
-    let object = &scene.look.seen.object;
-    (!scene.look.children.has_map(&scripts::name(object))).then(|| creation(scripts::config_map(object)))
+    let namespace = || scene.look.seen.object.namespace().unwrap_or_default();
+    matches!(scene.look.children.scripts, Slot::Free).then(|| creation(scripts::config_map(&namespace())))
 }
 
 /// Claims that are missing. One that was the primary's is never made again: it would be empty.

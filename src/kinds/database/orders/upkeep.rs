@@ -3,7 +3,7 @@
 
 use super::needed::{growth, missing_scripts, primary_service};
 use crate::kinds::apply::{apply_or_remove, removal};
-use crate::kinds::database::children::{configuration, jobs, names, scripts};
+use crate::kinds::database::children::{configuration, jobs, names};
 use crate::kinds::database::plan::Plan;
 use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::standing;
@@ -26,14 +26,13 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     scripts.into_iter().chain(schedule).chain(room).chain(settings).chain(outlived(scene, target)).collect()
 }
 
-/// ConfigMaps that are named by their digest, and that nobody mounts any more: once every pod is as wanted.
+/// Settings in ConfigMaps that are named by their digest, and that nobody mounts any more: once every pod is as wanted.
 fn outlived(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children) = (&scene.look.seen.object, &scene.look.children);
     let Some(servers) = children.servers.ours().filter(|_| scene.look.settled) else { return Vec::new() };
     let learned = scene.learned(target);
-    let wanted = [scripts::name(object), configuration::name(object, target, &learned)];
-    let digested = names::digested(&object.name_any());
-    let is_old = |name: &String| !wanted.contains(name) && digested.iter().any(|beginning| name.starts_with(beginning));
+    let (wanted, digested) = (configuration::name(object, target, &learned), names::configuration(&object.name_any(), ""));
+    let is_old = |name: &String| *name != wanted && name.starts_with(&digested);
     let old: Vec<_> = children.maps.iter().filter(|map| is_old(&map.name_any())).collect();
     // Who mounts what is a long text, and read only where it matters.
     if old.is_empty() {

@@ -4,7 +4,7 @@ use super::siblings::Children;
 use crate::kinds::children::Slot;
 use crate::kinds::database::plan::volume::{Size, Volume};
 use crate::kinds::quantity::Quantity;
-use k8s_openapi::api::core::v1::PersistentVolumeClaim;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, PersistentVolumeClaimCondition};
 use k8s_openapi::api::storage::v1::StorageClass;
 use kube::ResourceExt;
 use std::collections::BTreeSet;
@@ -59,6 +59,12 @@ pub fn granted(claim: &PersistentVolumeClaim) -> Option<Size> {
 /// changed before.
 pub fn is_smaller(claim: &PersistentVolumeClaim, size: &Size) -> bool {
     granted(claim).is_some_and(|granted| granted.bytes.min(asked(claim)) < size.bytes)
+}
+
+/// What is true of a claim, as its conditions say it.
+pub fn conditions(claim: &PersistentVolumeClaim) -> impl Iterator<Item = &PersistentVolumeClaimCondition> {
+    let conditions = claim.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    conditions.filter(|condition| condition.status == "True")
 }
 
 /// Lets a StorageClass its volumes grow?

@@ -4,7 +4,7 @@ use super::said;
 use crate::kinds::children::{Lookup, Place, Siblings, Slot};
 use crate::kinds::database::children::names::{self, Work};
 use crate::kinds::database::children::secrets::{Credentials, Loss};
-use crate::kinds::database::children::{COMPONENT, workers};
+use crate::kinds::database::children::{COMPONENT, scripts, workers};
 use crate::kinds::database::object::fields::REPLICAS;
 use crate::kinds::database::object::more::More;
 use crate::kinds::database::object::v1::Database as Object;
@@ -35,6 +35,8 @@ pub struct Children {
     pub backups: Slot<PersistentVolumeClaim>,
     /// Who the primary is.
     pub topology: Slot<ConfigMap>,
+    /// The scripts of this release.
+    pub scripts: Slot<ConfigMap>,
     /// The settings that are reloaded.
     pub settings: Slot<ConfigMap>,
     /// Every ConfigMap that is ours, those that are named by their digest among them.
@@ -97,6 +99,7 @@ pub fn find(lookup: &impl Lookup, object: &Object) -> Children {
         claims: (0..REPLICAS.1.unsigned_abs()).map(|ordinal| lookup.slot(&names::claim(&name, ordinal))).collect(),
         backups: named(lookup.slot(&names::backups(&name)), object),
         topology: lookup.slot(&names::topology(&name)),
+        scripts: scripts::seen(lookup.shared(scripts::name())),
         settings: lookup.slot(&names::settings(&name)),
         has_tombstone: !matches!(lookup.slot::<ConfigMap>(&tombstone), Slot::Free),
         maps: lookup.all(),
@@ -175,9 +178,10 @@ impl Siblings for Children {
             vec![(names::application(owner), &self.application), (names::internal(owner), &self.internal)];
         let claims = self.claims.iter().zip(0..).map(|(slot, ordinal)| (names::claim(owner, ordinal), slot as &dyn Place));
         places.extend(claims);
-        let others: [(String, &dyn Place); 9] = [
+        let others: [(String, &dyn Place); 10] = [
             (names::backups(owner), &self.backups),
             (names::topology(owner), &self.topology),
+            (scripts::name().to_owned(), &self.scripts),
             (names::settings(owner), &self.settings),
             (names::pods(owner), &self.addresses),
             (names::own(owner), &self.primary),

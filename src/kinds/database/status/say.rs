@@ -13,7 +13,7 @@ use crate::kinds::database::plan::version;
 use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::undone::{was_never_initialized, was_never_restored};
 use crate::kinds::database::scene::work::{self, Progress};
-use crate::kinds::database::scene::{closing, learning};
+use crate::kinds::database::scene::{closing, learning, resize};
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::pods::counted;
@@ -75,6 +75,8 @@ impl Tells for Database {
     }
 }
 
+const AT_A_START: &str = "their file systems grow only at a start: restarting servers, one at a time, the primary last";
+
 fn message(look: &Look<'_, Database>, phase: Phase) -> String {
     let scene = Scene::of(look);
     let pods = counted(look.replicas());
@@ -91,6 +93,7 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
         Phase::Scaling => format!("scaling to {pods}{trouble}"),
         Phase::Restarting if scene.members.outdated().next().is_none() => format!("the servers read their settings anew{trouble}"),
         Phase::Restarting => format!("restarting {pods}, one at a time, the primary last{trouble}"),
+        Phase::ExpandingStorage if resize::awaiting(&scene).next().is_some() => format!("expanding volumes; {AT_A_START}{trouble}"),
         Phase::ExpandingStorage => format!("expanding volumes{trouble}"),
         Phase::Degraded if let Some(claim) = scene.leads_volume_goes() => {
             format!("{} is being deleted: its data goes with its pod; dump it now", claim.name_any())

@@ -11,7 +11,7 @@ use crate::kinds::look::Look;
 use crate::kinds::pods::has_ended;
 use crate::kinds::questions::quote;
 use crate::kinds::reading::Reading;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, PersistentVolumeClaimCondition, Pod};
 use kube::ResourceExt;
 use std::sync::Arc;
 
@@ -94,6 +94,17 @@ pub fn volume_lost(scene: &Scene<'_>) -> Option<Evidence> {
     Some(quote("PersistentVolumeClaim", &name, &words))
 }
 
+/// What a claim that is to grow says of that itself.
+fn waits(claim: &PersistentVolumeClaim) -> String {
+    let resize = claim.status.iter().filter_map(|status| status.allocated_resource_statuses.as_ref()?.get("storage"));
+    let resize = resize.map(|state| format!("; {state}"));
+    let said = |condition: &PersistentVolumeClaimCondition| match condition.message.as_deref().unwrap_or_default() {
+        "" => format!("; {}", condition.type_),
+        message => format!("; {}: {message}", condition.type_),
+    };
+    resize.chain(ground::conditions(claim).map(said)).collect()
+}
+
 pub fn small(scene: &Scene<'_>) -> Vec<Evidence> {
     let Some(target) = &scene.look.target else { return Vec::new() };
     let size = &target.storage.size;
@@ -101,7 +112,8 @@ pub fn small(scene: &Scene<'_>) -> Vec<Evidence> {
     let words = |claim: &PersistentVolumeClaim| {
         let class = wanted(claim).and_then(|volume| volume.class).unwrap_or_else(|| "(none)".to_owned());
         let has = granted(claim).map_or_else(|| "nothing yet".to_owned(), |size| size.to_string());
-        quote("PersistentVolumeClaim", &claim.name_any(), &format!("it has {has} of {size}; its StorageClass is {class}"))
+        let words = format!("it has {has} of {size}; its StorageClass is {class}{}", waits(claim));
+        quote("PersistentVolumeClaim", &claim.name_any(), &words)
     };
     claims.map(words).collect()
 }

@@ -1,0 +1,36 @@
+//! Volumes that have grown, and whose file systems grow only when their pods start: not every driver can do that under a pod
+//! that runs.
+
+use super::Scene;
+use super::ground::{conditions, is_smaller};
+use jiff::SignedDuration;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use kube::ResourceExt;
+
+/// The condition of a claim that waits for the node.
+const PENDING: &str = "FileSystemResizePending";
+/// How long a node may take that does it under the pod: the kubelet looks at its volumes each minute or two.
+const MOMENT: SignedDuration = SignedDuration::from_mins(3);
+
+/// The pods that are older than what their claims wait for. One that is younger has started since.
+pub fn awaiting<'a>(scene: &Scene<'a>) -> impl Iterator<Item = (u32, &'a Pod)> {
+    let size = scene.look.target.as_ref().map(|target| target.storage.size.clone());
+    let small = move |claim: &PersistentVolumeClaim| size.as_ref().is_some_and(|size| is_smaller(claim, size));
+    let (claims, now) = (&scene.look.children.claims, scene.look.seen.now);
+    scene.members.pods().filter(move |(ordinal, pod)| {
+        let claim = usize::try_from(*ordinal).ok().and_then(|ordinal| claims.get(ordinal)?.ours());
+        let pending = claim.filter(|claim| small(claim)).and_then(|claim| conditions(claim).find(|condition| condition.type_ == PENDING));
+        let since = pending.and_then(|pending| pending.last_transition_time.as_ref());
+        let is_older = |since| pod.creation_timestamp().is_some_and(|made| made.0 < since);
+        since.is_some_and(|since| now.duration_since(since.0) > MOMENT && is_older(since.0)) && pod.metadata.deletion_timestamp.is_none()
+    })
+}
+
+/// The one whose turn it is: the primary last, and none while another is away.
+pub fn next_to_restart<'a>(scene: &Scene<'a>) -> Option<(u32, &'a Pod)> {
+    let members = &scene.members;
+    let turn = |(ordinal, _): &(u32, &Pod)| (members.is_ready(*ordinal), members.primary() == Some(*ordinal), std::cmp::Reverse(*ordinal));
+    let next = awaiting(scene).min_by_key(turn)?;
+    let wanted = scene.look.target.as_ref().map_or(0, |target| scene.count(target));
+    (0..wanted).all(|ordinal| ordinal == next.0 || members.is_ready(ordinal)).then_some(next)
+}
