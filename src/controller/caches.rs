@@ -8,7 +8,7 @@ use super::listing::{Listing, Scope};
 use super::queue::Queue;
 use super::watch;
 use crate::kinds::Served;
-use crate::kinds::children::{ChildVisitor, controller, is_shared, labelled_owner};
+use crate::kinds::children::{ChildVisitor, controller, labelled_owner};
 use crate::kinds::order::{Child, ChildKind, ChildRef};
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream};
@@ -188,6 +188,21 @@ impl<K: Served> Plan<K> {
         }
     }
 
+    /// Asks for a look at every object of a namespace, where this is what all of them share.
+    fn everybody<T: Resource>(&self) -> impl Fn(&T) + Clone + Send + Sync + use<K, T> {
+        let (objects, queue) = (self.objects.clone(), self.queue.clone());
+        move |shared| {
+            let meta = shared.meta();
+            if K::shared().is_some() && meta.name.as_deref() == K::shared() {
+                let objects = objects.all();
+                objects
+                    .iter()
+                    .filter(|object| object.meta().namespace == meta.namespace)
+                    .for_each(|object| queue.add(Key::of(object.as_ref())));
+            }
+        }
+    }
+
     fn watch<T: watch::Watched, S: Stream<Item = watcher::Result<Event<T>>> + Send + 'static>(
         &mut self,
         cache: &Arc<Cache<T>>,
@@ -207,7 +222,7 @@ impl<K: Served> ChildVisitor for Plan<K> {
         let family = Family::<T>::new(&self.scopes);
         let client = self.client.clone();
         let asks = self.asks();
-        let (objects, queue) = (self.objects.clone(), self.queue.clone());
+        let (objects, queue, everybody) = (self.objects.clone(), self.queue.clone(), self.everybody::<T>());
         let tell = move |child: &T, _| {
             if let Some(owner) = controller(child).filter(|owner| is_of_kind::<K>(owner)) {
                 asks(Key { name: owner.name.clone(), ..Key::of(child) });
@@ -215,21 +230,17 @@ impl<K: Served> ChildVisitor for Plan<K> {
             if let (Some(uid), Some(namespace)) = (labelled_owner(child), &child.meta().namespace) {
                 objects.members(namespace, uid).iter().for_each(|owner| queue.add(Key::of(owner.as_ref())));
             }
-            if is_shared(child) {
-                let namespace = child.namespace();
-                objects
-                    .all()
-                    .iter()
-                    .filter(|object| object.namespace() == namespace)
-                    .for_each(|object| queue.add(Key::of(object.as_ref())));
-            }
+            everybody(child);
             // It may stand under another object's child's name, or free it.
             wanted_by::<K>(child).for_each(&asks);
         };
         let (ours, others) = (client.clone(), client);
         self.watch(&family.ours, move |scope| watch::events(&ours, scope, OURS), kept::child, tell);
-        let asks = self.asks();
-        let tell = move |stranger: &PartialObjectMeta<T>, _| wanted_by::<K>(stranger).for_each(&asks);
+        let (asks, everybody) = (self.asks(), self.everybody::<PartialObjectMeta<T>>());
+        let tell = move |stranger: &PartialObjectMeta<T>, _| {
+            everybody(stranger);
+            wanted_by::<K>(stranger).for_each(&asks);
+        };
         self.watch(&family.strangers, move |scope| watch::events(&others, scope, NOT_OURS), kept::stranger, tell);
         self.families.insert(T::KIND, Arc::new(family));
     }

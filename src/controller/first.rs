@@ -105,18 +105,29 @@ fn other_writer(meta: &ObjectMeta) -> Option<&str> {
     let writers = || meta.managed_fields.iter().flatten().filter(|entry| entry.subresource.as_deref().unwrap_or_default().is_empty());
     let is_ours = |entry: &&ManagedFieldsEntry| entry.manager.as_deref() == Some(MANAGER);
     let is_made_by_us = writers().any(|entry| is_ours(&entry) && !is_later(entry));
-    let others = writers().filter(|entry| !is_ours(entry) && entry.manager.as_deref() != Some(BYSTANDER));
-    others.filter(|entry| !(is_made_by_us && is_later(entry))).find_map(|entry| entry.manager.as_deref())
+    let came_to_it = |entry: &ManagedFieldsEntry| is_made_by_us && (is_later(entry) || owns_metadata_alone(entry));
+    let mut others = writers().filter(|entry| !is_ours(entry) && entry.manager.as_deref() != Some(BYSTANDER));
+    others.find(|entry| !came_to_it(entry)).and_then(|entry| entry.manager.as_deref())
+}
+
+/// Nobody makes an object of metadata alone: a finalizer was put on it, or an annotation.
+fn owns_metadata_alone(entry: &ManagedFieldsEntry) -> bool {
+    let fields = entry.fields_v1.as_ref().and_then(|fields| fields.0.as_object());
+    fields.is_some_and(|fields| !fields.is_empty() && fields.keys().all(|field| field == "f:metadata"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// It puts a finalizer on a Service.
+    const CLOUD: &str = "cloud-controller-manager";
+
     /// An object that was created at second 5, with who wrote it, and when.
     fn written(writers: &[(&str, u8)]) -> ObjectMeta {
         let at = |second: u8| format!("2026-01-02T03:04:{second:02}Z");
-        let entry = |(manager, second): &(&str, u8)| json!({ "manager": manager, "operation": "Apply", "time": at(*second) });
+        let fields = |manager: &str| if manager == CLOUD { json!({ "f:metadata": {} }) } else { json!({ "f:metadata": {}, "f:spec": {} }) };
+        let entry = |(manager, second): &(&str, u8)| json!({ "manager": manager, "operation": "Apply", "time": at(*second), "fieldsV1": fields(manager) });
         let meta = json!({ "creationTimestamp": at(5), "managedFields": writers.iter().map(entry).collect::<Vec<_>>() });
         serde_json::from_value(meta).expect("metadata")
     }
@@ -125,7 +136,8 @@ mod tests {
     fn who_comes_to_what_an_earlier_apply_of_ours_made_was_not_there_before() {
         let before = |writers: &[(&str, u8)]| other_writer(&written(writers)).map(str::to_owned);
         assert_eq!(before(&[("pointsman", 5)]), None);
-        assert_eq!(before(&[("pointsman", 5), ("cloud-controller-manager", 6)]), None);
+        assert_eq!([5, 6].map(|second| before(&[("pointsman", 5), (CLOUD, second)])), [None, None]);
+        assert_eq!(before(&[("kubectl", 5), (CLOUD, 5), ("pointsman", 5)]).as_deref(), Some("kubectl"));
         assert_eq!(before(&[("pointsman", 5), (BYSTANDER, 5)]), None);
         // A stranger made it, and wrote to it again, before or after we applied ours.
         for stranger in [5, 6, 7, 8] {

@@ -1,7 +1,7 @@
 //! What a watch keeps of what it is told: pure, so that whatever is decided can be tried on just that.
 
 use crate::kinds::annotations::PREFIX;
-use crate::kinds::children::{HELD, held_by};
+use crate::kinds::children::{CONTENT_DIGEST, content_digest};
 use crate::kinds::order::Child;
 use crate::kinds::rendered::OWNER_UID;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, PodSpec};
@@ -27,12 +27,12 @@ pub fn child<T: Child>(child: &mut T) {
     bookkeeping(child);
     if let Some(map) = (child as &mut dyn Any).downcast_mut::<ConfigMap>() {
         let size = map.data.iter().flatten().map(|(_, text)| text.len()).sum::<usize>();
-        let held = (map.immutable == Some(true) && size > LARGE).then(|| held_by(map)).flatten();
+        let digest = (map.immutable == Some(true) && size > LARGE).then(|| content_digest(map)).flatten();
         let annotations = map.metadata.annotations.get_or_insert_default();
-        // Nobody else says what is held.
-        annotations.remove(HELD);
-        if let Some(held) = held {
-            annotations.insert(HELD.to_owned(), held);
+        // Nobody else says what it holds.
+        annotations.remove(CONTENT_DIGEST);
+        if let Some(digest) = digest {
+            annotations.insert(CONTENT_DIGEST.to_owned(), digest);
             map.data = None;
         }
     }

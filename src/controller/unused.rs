@@ -3,17 +3,19 @@
 
 use super::caches::Caches;
 use super::calls::{Unanswered, fetch};
+use super::first::standing;
 use super::live::listed;
-use super::perform::{Owner, perform};
+use super::outcome::MANAGER;
+use super::perform::{Owner, collection, perform};
 use super::site::Site;
 use crate::kinds::Served;
 use crate::kinds::apply::removal;
-use crate::kinds::children::{ChildVisitor, is_shared};
-use crate::kinds::order::Child;
+use crate::kinds::children::{ChildVisitor, is_shared, is_written_by};
+use crate::kinds::order::{Child, ChildKind, ChildRef};
 use crate::kinds::rendered::SHARED_BY;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::ListParams;
 use kube::core::{ObjectList, PartialObjectMeta, Request};
 use kube::{Client, Resource, ResourceExt};
@@ -50,9 +52,13 @@ pub async fn removing<K: Served>(site: Arc<Site<K>>) {
 fn unused<K: Served>(caches: &Caches<K>) -> Vec<Arc<ConfigMap>> {
     let mut maps = caches.family::<ConfigMap>().ours.all();
     maps.retain(|map| is_of_kind::<K>(map) && map.metadata.deletion_timestamp.is_none());
-    let objects = if maps.is_empty() { Vec::new() } else { caches.objects.all() };
-    let is_to_be_there = |map: &ConfigMap| is_current::<K>(map) && objects.iter().any(|object| object.namespace() == map.namespace());
-    maps.retain(|map| !is_to_be_there(map) && !Seen { caches, map, mounted: false }.of_each_type());
+    if !maps.is_empty() {
+        let objects = caches.objects.all();
+        let needing: BTreeSet<_> = objects.iter().filter_map(|object| object.meta().namespace.as_deref()).collect();
+        let is_to_be_there =
+            |map: &ConfigMap| is_current::<K>(map) && map.metadata.namespace.as_deref().is_some_and(|it| needing.contains(it));
+        maps.retain(|map| !is_to_be_there(map) && !Seen { caches, map, mounted: false }.of_each_type());
+    }
     maps
 }
 
@@ -69,6 +75,8 @@ async fn remove<K: Served>(site: &Site<K>, map: &ConfigMap) -> Result<bool, Unan
     let namespace = map.namespace().unwrap_or_default();
     let mut lists = Lists { client: &site.client, map, calls: Vec::new() };
     K::child_types(&mut lists);
+    // A server that was not made anew yet mounts what no template names any more.
+    lists.of::<Pod>();
     for mounted in lists.calls {
         if mounted.await? {
             return Ok(false);
@@ -82,7 +90,14 @@ async fn remove<K: Served>(site: &Site<K>, map: &ConfigMap) -> Result<bool, Unan
             return Ok(false);
         }
     }
-    let performed = perform(&site.client, &Owner::gone::<K>(&namespace, "", ""), &removal(map).into_iter().collect::<Vec<_>>()).await;
+    let Some(order) = removal(map) else { return Ok(false) };
+    let child = ChildRef { kind: ChildKind::ConfigMap, name: map.name_any() };
+    let found = standing(&site.client, &collection(&child, &namespace), &child).await?;
+    // What was copied, or restored from a backup, may be there before what mounts it.
+    if !found.is_some_and(|found| is_written_by(&found.metadata, MANAGER)) {
+        return Ok(false);
+    }
+    let performed = perform(&site.client, &Owner::gone::<K>(&namespace, "", ""), &[order]).await;
     let whole = performed.whole();
     performed.failure.map_or(Ok(whole), Err)
 }
@@ -116,15 +131,21 @@ struct Lists<'a> {
     calls: Vec<BoxFuture<'a, Result<bool, Unanswered>>>,
 }
 
-impl ChildVisitor for Lists<'_> {
-    fn child<T: Child>(&mut self) {
+impl Lists<'_> {
+    fn of<T: Child>(&mut self) {
         let (client, map) = (self.client, self.map);
         let call = async move {
             let all = listed::<T>(client, &map.namespace().unwrap_or_default(), "").await?;
             Ok(all.iter().any(|child| mounts(child.as_ref(), map)))
         };
+        self.calls.push(call.boxed());
+    }
+}
+
+impl ChildVisitor for Lists<'_> {
+    fn child<T: Child>(&mut self) {
         if T::KIND.serves() {
-            self.calls.push(call.boxed());
+            self.of::<T>();
         }
     }
 }

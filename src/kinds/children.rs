@@ -159,13 +159,13 @@ pub fn is_shared(object: &impl Resource) -> bool {
     labels.is_some_and(|labels| labels.contains_key(SHARED_BY)) && labelled_owner(object).is_none() && controller(object).is_none()
 }
 
-/// On a ConfigMap as a watch keeps it, where what it holds was dropped: a digest of that.
-pub const HELD: &str = "pointsman.dev/held";
+/// On a ConfigMap as a watch keeps it, where its data was dropped: a digest of that.
+pub const CONTENT_DIGEST: &str = "pointsman.dev/content-digest";
 
-/// A digest of what a ConfigMap holds, or of what it held before that was dropped.
-pub fn held_by(map: &ConfigMap) -> Option<String> {
+/// A digest of a ConfigMap's data, or of what was dropped of it.
+pub fn content_digest(map: &ConfigMap) -> Option<String> {
     let files = map.data.as_ref().map(|data| digest::of_files(data.iter().map(|(name, text)| (name.as_str(), text.as_str()))));
-    files.or_else(|| map.annotations().get(HELD).cloned())
+    files.or_else(|| map.annotations().get(CONTENT_DIGEST).cloned())
 }
 
 /// Did this field manager write the object where it stands? A copy has other writers, and what was restored from a backup was

@@ -155,7 +155,12 @@ impl Fake {
         if path.split_once("/namespaces/").is_some_and(|(_, rest)| rest.split('/').count() == 3) {
             return response(404, &json!({ "kind": "Status", "code": 404, "message": "not found", "reason": "NotFound" }));
         }
-        let items = lists.get(&listed(path, query)).cloned().unwrap_or_default();
+        let mut items = lists.get(&listed(path, query)).cloned().unwrap_or_default();
+        let selects = |field| query.split('&').any(|part| part.starts_with(field) && !part.ends_with('='));
+        if !selects("labelSelector") && !selects("fieldSelector") {
+            let plural = path.rsplit('/').next().unwrap_or_default();
+            items.extend(lists.get(&format!("{plural}!")).cloned().unwrap_or_default());
+        }
         response(200, &json!({ "apiVersion": "v1", "kind": "List", "metadata": { "resourceVersion": "100" }, "items": items }))
     }
 }

@@ -9,6 +9,7 @@ mod lease;
 mod lines;
 mod panics;
 mod scrape;
+mod unused;
 mod vault;
 
 use fake::{Fake, Write, forgotten, illegal, refusal};

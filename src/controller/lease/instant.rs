@@ -1,7 +1,7 @@
 //! The clock of the election: that of the process, and the time for which the machine was suspended.
 //!
-//! A process's clock stands still while a laptop sleeps, or a virtual machine is set aside. Another replica's does not: it may
-//! lead by then.
+//! A process's clock stands still while its machine sleeps. Another replica's does not: it may lead by then. Of a virtual machine
+//! that its host stops, and does not tell, no clock of its own knows.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,8 +39,9 @@ fn counted(known: &AtomicU64, told: Duration) -> Duration {
 fn suspended() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
     let read = |clock| Duration::try_from(clock_gettime(clock)).unwrap_or_default();
-    let awake = read(ClockId::Monotonic);
-    read(ClockId::Boottime).saturating_sub(awake)
+    let all = read(ClockId::Boottime);
+    // Read last: what lies between the two makes it less.
+    all.saturating_sub(read(ClockId::Monotonic))
 }
 
 #[cfg(not(target_os = "linux"))]

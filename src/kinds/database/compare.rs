@@ -86,8 +86,15 @@ impl Compared for Database {
         all && members.primary_is_ready() && !undone::is_undone(&scene)
     }
 
+    /// Where volumes grow, those that have count.
     fn progress(look: &Look<'_, Self>) -> i32 {
-        if look.missing.is_empty() { Scene::of(look).settled() } else { 0 }
+        let scene = Scene::of(look);
+        let small = i32::try_from(scene.small_claims().count()).unwrap_or(i32::MAX);
+        match small {
+            0 if look.missing.is_empty() => scene.settled(),
+            0 => 0,
+            _ => look.replicas() - small,
+        }
     }
 
     fn replicas(target: &Plan) -> i32 {

@@ -9,7 +9,8 @@ use super::scene::Scene;
 use super::scene::readers::{is_anybody_led, is_misleading};
 use super::scene::siblings::Children;
 use super::scene::standing::{
-    credentials_lost, has_no_place, is_going, is_midway, is_moved_in_vain, is_protected, is_switchover_wanted, was_never_ready,
+    credentials_lost, has_no_place, has_no_scripts, is_going, is_midway, is_moved_in_vain, is_protected, is_switchover_wanted,
+    was_never_ready,
 };
 use super::scene::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::scene::work::{self, Progress};
@@ -191,7 +192,9 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
     }
     match task.progress {
         // No time makes room for it.
-        Progress::Missing | Progress::Another(_) if has_no_place(scene.look, task.work) || ending::has_no_source(scene, task.work) => {
+        Progress::Missing | Progress::Another(_)
+            if has_no_place(scene.look, task.work) || ending::has_no_source(scene, task.work) || has_no_scripts(scene.look) =>
+        {
             Some(Event::JobFailed)
         }
         Progress::Missing | Progress::Another(_) => Some(Event::JobMissing),

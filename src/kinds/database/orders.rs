@@ -87,7 +87,10 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
         let stays = restore.metadata.deletion_timestamp.is_none();
         return orders.into_iter().chain(stays.then(|| removal_with(restore, Cascade::Foreground)).flatten()).collect();
     }
-    orders.extend(needed::missing_scripts(scene));
+    // None runs without this release's scripts, and none with those of somebody else.
+    if scene.look.children.scripts.ours().is_none() {
+        return orders.into_iter().chain(needed::missing_scripts(scene)).collect();
+    }
     let same =
         |job: &&Arc<Job>| job.labels().get(COMPONENT).map(String::as_str) == task.rendered.object["metadata"]["labels"][COMPONENT].as_str();
     orders.extend(scene.look.children.earlier.iter().filter(same).filter_map(|job| removal(job.as_ref())));
@@ -104,16 +107,19 @@ fn given_up<'a>(scene: &Scene<'a>) -> Option<&'a Job> {
 /// The pod whose turn it is to be made anew; where none has to be, what makes the servers read the settings that are reloaded,
 /// and the Job that waits until every one has.
 fn renewal(scene: &Scene<'_>) -> Vec<Order> {
-    if resize::awaiting(scene).next().is_some() {
-        let next = resize::next_to_restart(scene).and_then(|(ordinal, pod)| spared(scene, ordinal, pod));
-        return next.into_iter().collect();
+    if let Some((ordinal, pod)) = resize::next_to_restart(scene) {
+        return spared(scene, ordinal, pod).into_iter().collect();
     }
     if scene.members.outdated().next().is_some() {
         let next = scene.members.next_to_restart().and_then(|(ordinal, pod)| spared(scene, ordinal, pod));
         return next.into_iter().collect();
     }
     let (told, task) = reload::of(scene);
-    told.into_iter().chain(task.and_then(started)).collect()
+    let job = match scene.look.children.scripts.ours() {
+        Some(_) => task.and_then(started),
+        None => task.and_then(|_| needed::missing_scripts(scene)),
+    };
+    told.into_iter().chain(job).collect()
 }
 
 /// What starts a Job: one of its name that was asked something else goes first.

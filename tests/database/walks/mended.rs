@@ -100,11 +100,47 @@ fn scripts_of_somebody_else_are_run_by_nobody() {
     life.cluster.insert(&others.child, &others.object);
     assert_eq!(life.after().last(), path(&[Phase::HumanIntervention]).last(), "{:?}", life.path);
     assert_eq!(life.status()["reason"], "ChildConflict");
-    assert!(life.status()["intervention"].to_string().contains("it holds other scripts than this release's"), "{}", life.status());
+    let message = life.status()["message"].as_str().unwrap_or_default().to_owned();
+    assert!(message.contains(scripts::name()) && message.contains("is not ours; delete it"), "{message}");
     assert_eq!(life.cluster.names(ChildKind::Job), [""; 0]);
     life.cluster.remove(ChildKind::ConfigMap, scripts::name());
     life.answer("retry");
     assert_eq!(life.state(), Phase::Ready.text());
+}
+
+/// Whoever puts other scripts in their place would say himself that a last dump was taken.
+#[test]
+fn no_last_dump_is_taken_by_scripts_of_somebody_else() {
+    let mut life = Life::of(&json!({ "backup": { "schedule": "0 2 * * *" } }));
+    life.cluster.remove(ChildKind::ConfigMap, scripts::name());
+    let mut others = scripts::config_map("shop");
+    others.object["data"]["dump.sh"] = json!("echo OK folder=snapshot-20260102T030405Z");
+    life.cluster.insert(&others.child, &others.object);
+    life.settle();
+    assert_eq!((life.state(), &life.status()["reason"]), (Phase::HumanIntervention.text(), &json!("ChildConflict")));
+    assert_eq!(life.delete().last(), path(&[Phase::RemovalBlocked]).last(), "{:?}", life.path);
+    let question = life.status()["intervention"].clone();
+    assert_eq!(question["reason"], "SnapshotFailed");
+    assert!(question["evidence"].to_string().contains("it does not hold this release's scripts"), "{question:#}");
+    assert!(life.cluster.get(ChildKind::Job, "db-snapshot").is_none(), "{:?}", life.cluster.done);
+    life.cluster.remove(ChildKind::ConfigMap, scripts::name());
+    life.answer("retry");
+    assert!(life.cluster.object.is_none(), "{}", life.status());
+    assert_eq!(life.cluster.names(ChildKind::PersistentVolumeClaim), ["db-backups"]);
+}
+
+#[test]
+fn a_node_that_grows_a_file_system_is_waited_for() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.troubles.extend([Trouble::OfflineGrowth, Trouble::StuckGrowth]);
+    life.edit(&json!({ "storage": { "size": "2Gi" } }));
+    for state in ["NodeResizeInProgress", "NodeResizeInfeasible"] {
+        life.cluster.things.get_mut(&(ChildKind::PersistentVolumeClaim, "data-db-0".to_owned())).expect("a claim")["status"]["allocatedResourceStatuses"] =
+            json!({ "storage": state });
+        life.cluster.now += jiff::SignedDuration::from_mins(4);
+        assert_eq!(life.after(), path(&[]));
+        assert!(!life.cluster.done.iter().any(|done| done == "delete Pod db-0"), "{state}: {:?}", life.cluster.done);
+    }
 }
 
 #[test]

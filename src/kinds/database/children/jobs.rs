@@ -185,7 +185,10 @@ fn owned(object: &Object, plan: &Plan, work: Work, task: &Task, attempt: &Attemp
     // By it those of earlier attempts are found, too.
     labels.insert(OWNER_UID.to_owned(), object.uid().unwrap_or_default());
     let mut job = json!({ "spec": spec(object, plan, task, attempt.seconds) });
-    job["spec"]["ttlSecondsAfterFinished"] = json!(SHOWN_SECONDS);
+    // What one that fills the database has said is not to be had again.
+    if !work.is_long() {
+        job["spec"]["ttlSecondsAfterFinished"] = json!(SHOWN_SECONDS);
+    }
     Rendered::owned::<Job>(object, &name, &labels, job).annotated(&asked(plan, task, attempt))
 }
 

@@ -3,7 +3,7 @@
 //! Database, and stand once in a namespace.
 
 use super::COMPONENT;
-use crate::kinds::children::{Slot, held_by};
+use crate::kinds::children::{Slot, content_digest};
 use crate::kinds::database::object::v1::Database as Object;
 use crate::kinds::digest;
 use crate::kinds::rendered::{MANAGED_BY, Rendered};
@@ -40,19 +40,17 @@ pub fn name() -> &'static str {
     &NAME
 }
 
-/// What stands under their name: one that holds others is somebody else's. What runs of them runs beside passwords.
+/// What stands under their name. A map with other content is foreign: its scripts would run with access to passwords.
 pub fn seen(slot: Slot<ConfigMap>) -> Slot<ConfigMap> {
     match slot.ours().filter(|map| !are_in(map)) {
-        Some(map) => {
-            Slot::Foreign { uid: map.uid().unwrap_or_default(), owner: Some("it holds other scripts than this release's".to_owned()) }
-        }
+        Some(map) => Slot::Foreign { uid: map.uid().unwrap_or_default(), owner: None },
         None => slot,
     }
 }
 
 fn are_in(map: &ConfigMap) -> bool {
-    static HELD: LazyLock<String> = LazyLock::new(|| digest::of_files(FILES.iter().copied().collect::<BTreeMap<_, _>>()));
-    map.immutable == Some(true) && held_by(map).as_ref() == Some(&HELD)
+    static DIGEST: LazyLock<String> = LazyLock::new(|| digest::of_files(FILES.iter().copied().collect::<BTreeMap<_, _>>()));
+    map.immutable == Some(true) && content_digest(map).as_ref() == Some(&DIGEST)
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ pub fn children(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let told = topology(scene, target);
     // A server that is not told of reads that it is nobody; of one without a claim, nothing can be told.
     let is_told = told.is_none() && scene.topology(target).is_some() && is_there(&scene.look.children.topology);
+    let is_told = is_told && !matches!(scene.look.children.scripts, Slot::Foreign { .. });
     orders.extend(told);
     if is_told {
         orders.extend(workload(scene, target));
@@ -234,7 +235,7 @@ pub fn rendered(object: &Object, target: &Plan) -> Vec<Rendered> {
 /// controls is his, since most of our children name no controller that the API server would hold against it.
 pub fn may_be_adopted(conflict: &Conflict) -> bool {
     let precious = matches!(conflict.child.kind, ChildKind::Secret | ChildKind::PersistentVolumeClaim | ChildKind::Job);
-    conflict.owner.is_none() && !precious
+    conflict.owner.is_none() && !precious && conflict.child.name != scripts::name()
 }
 
 impl Plan {

@@ -17,7 +17,8 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     if scene.look.seen.object.meta().deletion_timestamp.is_some() {
         return Vec::new();
     }
-    let schedule = jobs::backups(&scene.look.seen.object, target, standing::was_never_ready(scene));
+    let held = standing::was_never_ready(scene) || standing::has_no_scripts(scene.look);
+    let schedule = jobs::backups(&scene.look.seen.object, target, held);
     let schedule = apply_or_remove(&children.schedule, schedule, scene.look.yielded());
     let room = children.backups.ours().and_then(|claim| growth(claim, &target.backup.storage.size));
     let (settings, _) = primary_service(scene, target);

@@ -47,6 +47,11 @@ pub fn has_no_place(look: &Look<'_, Database>, work: Work) -> bool {
     work == Work::Snapshot && matches!(look.children.backups, Slot::Foreign { .. })
 }
 
+/// Would a Job run scripts of somebody else?
+pub fn has_no_scripts(look: &Look<'_, Database>) -> bool {
+    matches!(look.children.scripts, Slot::Foreign { .. })
+}
+
 /// What was lost of the passwords, where there is a server that knows some and nobody has allowed new ones.
 pub fn credentials_lost(scene: &Scene<'_>) -> Vec<Loss> {
     let children = &scene.look.children;

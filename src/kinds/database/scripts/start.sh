@@ -29,17 +29,26 @@ settle() {
 # signal, or with another code than 0 and 1, it ends all of them. Bash only forgets it.
 serve() {
     # Whatever signal the image stops with: one that waits for clients would wait for ever.
-    trap 'pass_on INT' INT TERM
+    trap 'pass_on INT' INT TERM QUIT
     trap 'pass_on HUP' HUP
     "$BIN/postgres" "${arguments[@]}" -c "listen_addresses=${POINTSMAN_LISTEN:-*}" &
     child=$!
-    # A signal ends the waiting, and not the server.
-    while kill -0 "$child" 2>/dev/null; do wait "$child" || true; done
+    # A signal ends the waiting, and not the server. One that came before the server listened to any is passed on again.
+    while kill -0 "$child" 2>/dev/null; do
+        if [[ -n $passed && ! -e $RUN/.s.PGSQL.$PORT ]]; then
+            sleep 0.2
+            kill -"$passed" "$child" 2>/dev/null || true
+        else
+            wait "$child" || true
+        fi
+    done
     wait "$child" || exit "$?"
 }
 
+passed=
 pass_on() {
-    kill -"$1" "$child" 2>/dev/null || true
+    passed=$1
+    [[ -z $child ]] || kill -"$1" "$child" 2>/dev/null || true
 }
 
 mkdir -p "$RUN"

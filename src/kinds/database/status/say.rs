@@ -75,7 +75,7 @@ impl Tells for Database {
     }
 }
 
-const AT_A_START: &str = "their file systems grow only at a start: restarting servers, one at a time, the primary last";
+const WITH_IT: &str = "the namespace goes, and its volumes with it:";
 
 fn message(look: &Look<'_, Database>, phase: Phase) -> String {
     let scene = Scene::of(look);
@@ -93,7 +93,9 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
         Phase::Scaling => format!("scaling to {pods}{trouble}"),
         Phase::Restarting if scene.members.outdated().next().is_none() => format!("the servers read their settings anew{trouble}"),
         Phase::Restarting => format!("restarting {pods}, one at a time, the primary last{trouble}"),
-        Phase::ExpandingStorage if resize::awaiting(&scene).next().is_some() => format!("expanding volumes; {AT_A_START}{trouble}"),
+        Phase::ExpandingStorage if resize::awaiting(&scene).next().is_some() => {
+            format!("growing file systems: restarting pods, one at a time, the primary last{trouble}")
+        }
         Phase::ExpandingStorage => format!("expanding volumes{trouble}"),
         Phase::Degraded if let Some(claim) = scene.leads_volume_goes() => {
             format!("{} is being deleted: its data goes with its pod; dump it now", claim.name_any())
@@ -111,9 +113,7 @@ fn message(look: &Look<'_, Database>, phase: Phase) -> String {
         Phase::SnapshottingBeforeDelete => format!("taking a last dump; nobody can write, and nothing is removed yet{trouble}"),
         Phase::Removing => format!("{}removing the servers, then their volumes{trouble}", undumped(&scene)),
         Phase::Retaining => format!("removing the servers; {}{trouble}", kept(&scene)),
-        Phase::Releasing if ending::namespace_is_ending(&scene) => {
-            format!("the namespace goes, and its volumes with it: {}", listed(volumes(look).into_iter()))
-        }
+        Phase::Releasing if ending::namespace_is_ending(&scene) => format!("{WITH_IT} {}", listed(volumes(look).into_iter())),
         Phase::Releasing => "nothing is left to be removed".to_owned(),
     }
 }

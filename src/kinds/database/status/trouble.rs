@@ -5,6 +5,7 @@ use crate::kinds::children::Slot;
 use crate::kinds::database::Database;
 use crate::kinds::database::children::COMPONENT;
 use crate::kinds::database::children::names::{self, Work};
+use crate::kinds::database::children::scripts;
 use crate::kinds::database::children::secrets::Loss;
 use crate::kinds::database::facts;
 use crate::kinds::database::lifecycle::words::Phase;
@@ -157,6 +158,9 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
         },
         Progress::Missing | Progress::Another(_) if standing::has_no_place(look, task.work) => {
             return vec![quote("PersistentVolumeClaim", &names::backups(&look.seen.object.name_any()), TAKEN)];
+        }
+        Progress::Missing | Progress::Another(_) if standing::has_no_scripts(look) => {
+            return vec![quote("ConfigMap", scripts::name(), "it does not hold this release's scripts: delete it, and it is made anew")];
         }
         Progress::Another(job) if said::failure(job).is_some() => {
             said::last_line(&look.children.job_pods, job, false).or_else(|| said::failure(job)).unwrap_or_default()

@@ -53,6 +53,9 @@ fn saying(component: &str, words: &str) -> Value {
     json!({ "metadata": { "annotations": { format!("example.com/{component}"): words } } })
 }
 
+/// How the name of what all databases of a namespace run begins.
+const SCRIPTS: &str = "configmap/pointsman-database-scripts-";
+
 /// The names that `kubectl get WHAT` lists, without those of other objects that every namespace has.
 #[track_caller]
 fn names(space: &Space, what: &str) -> Vec<String> {
