@@ -1,4 +1,4 @@
-//! Look -> the facts that are true of it.
+//! Observation -> the facts that are true of it.
 
 use super::Database;
 use super::children::names::Work;

@@ -1,4 +1,4 @@
-//! Look -> the facts that are true of it.
+//! Observation -> the facts that are true of it.
 
 use super::Memcached;
 use super::compare::proved;

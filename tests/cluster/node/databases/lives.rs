@@ -23,7 +23,7 @@ fn the_first_manifest_serves_is_deleted_and_comes_back_from_its_tombstone() {
     let _turn = shared();
     let space = Space::restricted("postgres");
     let manifest = std::fs::read_to_string(repository().join("examples/database-v1alpha1.yaml")).unwrap();
-    let manifest = manifest.replace("  namespace: default\n", "").replace("50G", "512Mi") + "  resources: {requests: {cpu: 50m}}\n";
+    let manifest = manifest.replace("  namespace: default\n", "").replace("50G", "512Mi");
     space.apply(&manifest).ok();
     let base = Base::of(&space, "my-first-crd-database");
     base.comes();
