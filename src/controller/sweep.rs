@@ -126,7 +126,7 @@ async fn sweep<K: Served>(site: &Site<K>, gone: &Gone, rest: Rest) -> Result<boo
     let owner = Owner::gone::<K>(&gone.namespace, &name, &gone.uid);
     let mut ours = Vec::new();
     for removal in serving {
-        if is_written_here(&site.client, gone, &removal).await? {
+        if is_written_here(&site.client, &gone.namespace, &removal).await? {
             ours.push(removal);
         }
     }
@@ -144,8 +144,8 @@ async fn sweep<K: Served>(site: &Site<K>, gone: &Gone, rest: Rest) -> Result<boo
 }
 
 /// Does the API server say that this operator wrote the child where it stands?
-async fn is_written_here(client: &Client, gone: &Gone, removal: &Order) -> Result<bool, Unanswered> {
+pub(super) async fn is_written_here(client: &Client, namespace: &str, removal: &Order) -> Result<bool, Unanswered> {
     let Some(child) = removal.child() else { return Ok(false) };
-    let found = standing(client, &collection(child, &gone.namespace), child).await?;
+    let found = standing(client, &collection(child, namespace), child).await?;
     Ok(found.is_some_and(|found| is_written_by(&found.metadata, MANAGER)))
 }

@@ -3,15 +3,14 @@
 
 use super::caches::Caches;
 use super::calls::{Unanswered, fetch};
-use super::first::standing;
 use super::live::listed;
-use super::outcome::MANAGER;
-use super::perform::{Owner, collection, perform};
+use super::perform::{Owner, perform};
 use super::site::Site;
+use super::sweep::is_written_here;
 use crate::kinds::Served;
 use crate::kinds::apply::removal;
-use crate::kinds::children::{ChildVisitor, is_shared, is_written_by};
-use crate::kinds::order::{Child, ChildKind, ChildRef};
+use crate::kinds::children::{ChildVisitor, is_shared};
+use crate::kinds::order::Child;
 use crate::kinds::rendered::SHARED_BY;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -91,10 +90,8 @@ async fn remove<K: Served>(site: &Site<K>, map: &ConfigMap) -> Result<bool, Unan
         }
     }
     let Some(order) = removal(map) else { return Ok(false) };
-    let child = ChildRef { kind: ChildKind::ConfigMap, name: map.name_any() };
-    let found = standing(&site.client, &collection(&child, &namespace), &child).await?;
     // What was copied, or restored from a backup, may be there before what mounts it.
-    if !found.is_some_and(|found| is_written_by(&found.metadata, MANAGER)) {
+    if !is_written_here(&site.client, &namespace, &order).await? {
         return Ok(false);
     }
     let performed = perform(&site.client, &Owner::gone::<K>(&namespace, "", ""), &[order]).await;

@@ -2,6 +2,7 @@
 
 use fnv::FnvHasher;
 use serde::Serialize;
+use std::fmt::Write;
 use std::hash::Hasher;
 
 /// Sixteen hexadecimal digits that stand for a value.
@@ -18,7 +19,17 @@ pub fn of_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Stri
         context.update(&part.len().to_be_bytes());
         context.update(part.as_bytes());
     }
-    context.finish().as_ref().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    hex(context.finish().as_ref())
+}
+
+/// Bytes in hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing into a text never fails.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 /// FNV-1a over bytes, with a final mix so that the low bits depend on every byte.

@@ -87,14 +87,13 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
         let stays = restore.metadata.deletion_timestamp.is_none();
         return orders.into_iter().chain(stays.then(|| removal_with(restore, Cascade::Foreground)).flatten()).collect();
     }
-    // None runs without this release's scripts, and none with those of somebody else.
     if scene.look.children.scripts.ours().is_none() {
-        return orders.into_iter().chain(needed::missing_scripts(scene)).collect();
+        return orders.into_iter().chain(started(scene, task)).collect();
     }
     let same =
         |job: &&Arc<Job>| job.labels().get(COMPONENT).map(String::as_str) == task.rendered.object["metadata"]["labels"][COMPONENT].as_str();
     orders.extend(scene.look.children.earlier.iter().filter(same).filter_map(|job| removal(job.as_ref())));
-    orders.extend(started(task));
+    orders.extend(started(scene, task));
     orders
 }
 
@@ -115,15 +114,15 @@ fn renewal(scene: &Scene<'_>) -> Vec<Order> {
         return next.into_iter().collect();
     }
     let (told, task) = reload::of(scene);
-    let job = match scene.look.children.scripts.ours() {
-        Some(_) => task.and_then(started),
-        None => task.and_then(|_| needed::missing_scripts(scene)),
-    };
-    told.into_iter().chain(job).collect()
+    told.into_iter().chain(task.and_then(|task| started(scene, task))).collect()
 }
 
-/// What starts a Job: one of its name that was asked something else goes first.
-fn started(task: Task<'_>) -> Option<Order> {
+/// What starts a Job: its scripts come first, and none runs with those of somebody else; and one of its name that was asked
+/// something else goes first.
+fn started(scene: &Scene<'_>, task: Task<'_>) -> Option<Order> {
+    if scene.look.children.scripts.ours().is_none() {
+        return needed::missing_scripts(scene);
+    }
     match task.progress {
         Progress::Missing => Some(creation(task.rendered)),
         Progress::Another(job) => removal(job),

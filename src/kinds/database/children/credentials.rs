@@ -1,11 +1,11 @@
 //! Passwords, and what the server keeps of them. Pure: the entropy is an argument.
 
+use crate::kinds::digest::hex;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::{digest, hmac, pbkdf2};
 use std::collections::HashMap;
 use std::fmt;
-use std::fmt::Write;
 use std::num::NonZeroU32;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -29,12 +29,7 @@ pub struct Password(String);
 impl Password {
     /// The password of this entropy: digits and letters alone, so that no place it is written to needs to quote it.
     pub fn of(entropy: &[u8; ENTROPY]) -> Self {
-        let mut text = String::with_capacity(2 * ENTROPY);
-        for byte in entropy {
-            // Writing into a text never fails.
-            let _ = write!(text, "{byte:02x}");
-        }
-        Password(text)
+        Password(hex(entropy))
     }
 
     /// The password that a Secret holds. Those of this operator are ASCII; in others no letters are folded into one another.

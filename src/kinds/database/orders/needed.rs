@@ -38,9 +38,8 @@ pub fn children(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let told = topology(scene, target);
     // A server that is not told of reads that it is nobody; of one without a claim, nothing can be told.
     let is_told = told.is_none() && scene.topology(target).is_some() && is_there(&scene.look.children.topology);
-    let is_told = is_told && !matches!(scene.look.children.scripts, Slot::Foreign { .. });
     orders.extend(told);
-    if is_told {
+    if is_told && !standing::has_no_scripts(scene.look) {
         orders.extend(workload(scene, target));
     }
     orders

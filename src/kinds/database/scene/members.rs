@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use kube::ResourceExt;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// The servers.
@@ -126,9 +127,13 @@ impl<'a> Members<'a> {
         if (0..wanted).any(|ordinal| !self.is_ready(ordinal) && !self.is_outdated(ordinal)) {
             return None;
         }
-        let turn = |ordinal: &u32| (self.is_ready(*ordinal), self.primary() == Some(*ordinal), std::cmp::Reverse(*ordinal));
-        let next = self.outdated().min_by_key(turn)?;
+        let next = self.outdated().min_by_key(|ordinal| self.turn(*ordinal))?;
         Some((next, self.pod(next)?))
+    }
+
+    /// Whose turn comes first, where servers restart: a broken one's, and the primary's last.
+    pub fn turn(&self, ordinal: u32) -> impl Ord {
+        (self.is_ready(ordinal), self.primary() == Some(ordinal), Reverse(ordinal))
     }
 
     /// Can the server of this ordinal not run? One that ended a moment ago may be back in the next.

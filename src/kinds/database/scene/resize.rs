@@ -40,8 +40,7 @@ fn pending_since(claim: &PersistentVolumeClaim) -> Option<Timestamp> {
 /// The one whose turn it is: the primary last, and none while another is away.
 pub fn next_to_restart<'a>(scene: &Scene<'a>) -> Option<(u32, &'a Pod)> {
     let members = &scene.members;
-    let turn = |(ordinal, _): &(u32, &Pod)| (members.is_ready(*ordinal), members.primary() == Some(*ordinal), std::cmp::Reverse(*ordinal));
-    let next = awaiting(scene).min_by_key(turn)?;
+    let next = awaiting(scene).min_by_key(|(ordinal, _)| members.turn(*ordinal))?;
     let wanted = scene.look.target.as_ref().map_or(0, |target| scene.count(target));
     (0..wanted).all(|ordinal| ordinal == next.0 || members.is_ready(ordinal)).then_some(next)
 }
