@@ -207,6 +207,7 @@ fn kinds(set: &ArgMatches) -> BTreeMap<&'static str, Settings> {
             settings.default_image = values::at_registry(&settings.default_image, registry);
         }
     }
+    kinds.values_mut().for_each(|settings| settings.yielded = many(set, "yield"));
     for values::Deadline { kind, state, limit } in many::<values::Deadline>(set, "deadline") {
         if let Some(settings) = kinds.get_mut(kind) {
             settings.deadlines.insert(state, limit);
@@ -268,6 +269,23 @@ mod tests {
         ] {
             let fault = set(text).expect_err(text);
             assert!(fault.contains(&spelled(says)), "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_field_is_yielded_on_every_object_of_every_kind() {
+        let config = parse(&["--yield", "Deployment:/spec/replicas,CronJob:/spec/suspend"]).expect("two fields");
+        let fields = |settings: &Settings| settings.yielded.iter().filter_map(|one| one.field.clone()).collect::<Vec<_>>();
+        assert!(config.kinds.values().all(|settings| fields(settings) == ["/spec/replicas", "/spec/suspend"]));
+        for (text, says) in [
+            ("Deployment", "write KIND:POINTER"),
+            ("Secret:/data", "these are: Service, "),
+            ("Deployment:spec.replicas", "is no JSON pointer"),
+            ("Service:/spec/selector/app", "never left to anybody"),
+            ("Deployment:/metadata", "never left to anybody"),
+        ] {
+            let fault = parse(&["--yield", text]).expect_err(text);
+            assert!(fault.contains(says), "{fault}");
         }
     }
 

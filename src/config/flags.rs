@@ -3,6 +3,7 @@
 use super::default_settings;
 use super::values::{self, COUNT, Deadline, LogFormat, Source};
 use crate::kinds::Settings;
+use crate::kinds::yielded::everywhere;
 use Default::{Is, Says};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, value_parser};
@@ -89,7 +90,7 @@ fn settings() -> Vec<Setting> {
     settings
 }
 
-fn looked_after() -> [Setting; 2] {
+fn looked_after() -> [Setting; 3] {
     let kinds = default_settings();
     let each = |(kind, settings): (&&str, &Settings)| {
         settings.deadlines.iter().map(|(state, limit)| format!("`{kind}.{state}={limit:#}`")).collect::<Vec<_>>()
@@ -97,9 +98,12 @@ fn looked_after() -> [Setting; 2] {
     let deadlines = Says(kinds.iter().flat_map(each).collect::<Vec<_>>().join(", "));
     let time = "how long a state may take without progress, as 5m or 90s; repeatable, or separated by commas";
     let namespaces = "namespaces to look after, separated by commas";
+    let fields = "fields of children that are left to another writer on every object, as Deployment:/spec/template/spec/nodeSelector where a \
+                  policy sets that; repeatable, or separated by commas";
     [
         several("watch-namespaces", "NAMESPACE", says("all"), ValueParser::new(values::namespace), namespaces),
         several("deadline", "KIND.STATE=DURATION", deadlines, ValueParser::new(Deadline::parse), time),
+        several("yield", "KIND:POINTER", says("none"), ValueParser::new(everywhere), fields),
     ]
 }
 

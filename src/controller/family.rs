@@ -23,7 +23,7 @@ impl<T: Child> Family<T> {
     /// Two empty caches.
     pub fn new(scopes: &[Scope]) -> Self {
         // The label alone: what a controller owns is found by its name, and costs no place in an index.
-        Family { ours: Arc::new(Cache::grouped(scopes, labelled_owner)), strangers: Arc::new(Cache::new(scopes)) }
+        Family { ours: Arc::new(Cache::grouped(scopes, labelled_owner)), strangers: Arc::new(Cache::grouped(scopes, labelled_owner)) }
     }
 }
 

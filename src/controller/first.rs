@@ -3,10 +3,10 @@
 use super::cache::version_in;
 use super::calls::{Answer, Unanswered, call, fetch};
 use super::memory::Awaited;
-use super::outcome::{MANAGER, Outcome, applied, refused};
+use super::outcome::{Outcome, applied, refused};
 use crate::kinds::children::{belongs, controller};
 use crate::kinds::order::{ChildRef, Fate, Refusal};
-use crate::kinds::rendered::SHARED_BY;
+use crate::kinds::rendered::{MANAGER, SHARED_BY};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::Client;
 use kube::api::{GetParams, ListParams, Patch, PostParams};

@@ -4,9 +4,11 @@ use crate::kinds::annotations::PREFIX;
 use crate::kinds::children::{CONTENT_DIGEST, content_digest};
 use crate::kinds::order::Child;
 use crate::kinds::rendered::OWNER_UID;
+use crate::kinds::workload::{TEMPLATE_DIGEST, Workload};
+use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, PodSpec};
-use kube::Resource;
 use kube::core::{ObjectMeta, PartialObjectMeta};
+use kube::{Resource, ResourceExt};
 use std::any::Any;
 use std::collections::BTreeMap;
 
@@ -22,8 +24,15 @@ pub fn bookkeeping<T: Resource>(object: &mut T) {
     }
 }
 
-/// Of a child, too, what is large and never changes: a digest stays.
+/// Of a child, too, what is large and never changes: a digest stays. And one of what is ours of a pod template, which only the
+/// bookkeeping tells.
 pub fn child<T: Child>(child: &mut T) {
+    let any = child as &mut dyn Any;
+    if let Some(deployment) = any.downcast_mut::<Deployment>() {
+        template(deployment);
+    } else if let Some(set) = any.downcast_mut::<StatefulSet>() {
+        template(set);
+    }
     bookkeeping(child);
     if let Some(map) = (child as &mut dyn Any).downcast_mut::<ConfigMap>() {
         let size = map.data.iter().flatten().map(|(_, text)| text.len()).sum::<usize>();
@@ -35,6 +44,15 @@ pub fn child<T: Child>(child: &mut T) {
             annotations.insert(CONTENT_DIGEST.to_owned(), digest);
             map.data = None;
         }
+    }
+}
+
+fn template<T: Workload>(workload: &mut T) {
+    // Nobody else says what it is.
+    workload.annotations_mut().remove(TEMPLATE_DIGEST);
+    if workload.meta().managed_fields.is_some() {
+        let digest = workload.template();
+        workload.annotations_mut().insert(TEMPLATE_DIGEST.to_owned(), digest);
     }
 }
 

@@ -2,11 +2,9 @@
 
 use super::memory::Awaited;
 use crate::kinds::order::{ChildRef, Fate, Refusal};
+use crate::kinds::rendered::MANAGER;
 use kube::api::{PatchParams, ValidationDirective};
 use kube::core::Status;
-
-/// The field manager of the children.
-pub(super) const MANAGER: &str = "pointsman";
 
 /// What became of one order.
 pub(super) enum Outcome {

@@ -166,10 +166,10 @@ async fn decided<K: Served>(
     memory: &Memory,
     moment: Moment,
 ) -> Result<Option<(K::Object, Decision<K>)>, Cause> {
-    let mut observed = seen.object.clone();
-    let mut decision = decide(seen);
+    let (mut observed, mut decision) = (seen.object.clone(), decide(seen));
     let live = || async { observe::live(site, object, memory.refusal.clone(), moment).await.map_err(Cause::Read) };
-    if decision.is_destructive() || decision.asks_about_a_loss() {
+    let goes_on = held_back(memory, &observed, &decision, moment).is_none();
+    if goes_on && (decision.is_destructive() || decision.asks_about_a_loss()) {
         let Some(live) = live().await? else { return Ok(None) };
         observed = live.object.clone();
         decision = decide(live);

@@ -68,6 +68,10 @@ impl<'a, K: Served> Relatives<'a, K> {
     }
 }
 
+fn unlabelled<T: Child>(child: &impl Resource) -> Slot<T> {
+    Slot::Unlabelled { uid: child.meta().uid.clone().unwrap_or_default(), bare: child.meta().labels.is_none() }
+}
+
 impl<K: Served> Lookup for Relatives<'_, K> {
     fn slot<T: Child>(&self, name: &str) -> Slot<T> {
         match self.readings.child::<T>(name) {
@@ -81,9 +85,7 @@ impl<K: Served> Lookup for Relatives<'_, K> {
         }
         match self.caches.family::<T>().strangers.get(&key) {
             None => Slot::Free,
-            Some(child) if self.owns(&child) => {
-                Slot::Unlabelled { uid: child.uid().unwrap_or_default(), bare: child.meta().labels.is_none() }
-            }
+            Some(child) if self.owns(&child) => unlabelled(child.as_ref()),
             Some(child) => self.foreign(child.as_ref()),
         }
     }
@@ -109,6 +111,12 @@ impl<K: Served> Lookup for Relatives<'_, K> {
         };
         children.retain(|child| self.owns(child));
         children
+    }
+
+    fn unlabelled<T: Child>(&self) -> Vec<(String, Slot<T>)> {
+        let strangers = &self.caches.family::<T>().strangers;
+        let children = strangers.members(&self.object.namespace().unwrap_or_default(), &self.uid).into_iter();
+        children.filter(|child| self.owns(child)).map(|child| (child.name_any(), unlabelled(child.as_ref()))).collect()
     }
 
     fn below<T: Child>(&self, parent: &str) -> Vec<Arc<T>> {

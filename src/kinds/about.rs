@@ -7,7 +7,7 @@ pub enum About {
     Spec,
     /// Names that others hold: it ends when they are free.
     Names,
-    /// Fields that others write: it does not end by itself.
+    /// Fields that others write: it ends when they are left to them on every object.
     Fields,
     /// Pods that are not ready: it ends when they are.
     Pods,
@@ -32,7 +32,7 @@ impl About {
         match self {
             About::Spec => "when the spec obeys the rules",
             About::Names => "when no such object is left",
-            About::Fields => "at no time: who fights is not seen, and may come back",
+            About::Fields => "when --yield names the field; else at no time: who fights is not seen, and may come back",
             About::Pods => "when every pod that was ordered is ready; a count that was changed meanwhile follows then",
             About::Protection => "when the protection is taken off",
             About::Work => "when its Job, which goes on, ends well after all",

@@ -97,7 +97,7 @@ pub fn why(owner: &str, order: &Order, children: &impl Siblings) -> Option<Strin
     match order {
         Order::Apply { child, object, .. } => {
             let place = children.place(owner, child)?;
-            if place.is_unlabelled() {
+            if place.unlabelled().is_some() {
                 return Some(format!("its label {} was taken away", MANAGED_BY.0));
             }
             let live = place.live()?;

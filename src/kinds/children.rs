@@ -103,8 +103,8 @@ pub trait Place {
     fn stranger(&self) -> Option<(&str, Option<&str>)>;
     /// The uid of a stranger's object that a person has let us take over.
     fn adopted(&self) -> Option<&str>;
-    /// Was our label taken from it?
-    fn is_unlabelled(&self) -> bool;
+    /// The uid of our child, where our label was taken from it; and are there no labels at all?
+    fn unlabelled(&self) -> Option<(&str, bool)>;
 }
 
 impl<T: Child> Place for Slot<T> {
@@ -123,8 +123,11 @@ impl<T: Child> Place for Slot<T> {
     fn adopted(&self) -> Option<&str> {
         Slot::adopted(self)
     }
-    fn is_unlabelled(&self) -> bool {
-        matches!(self, Slot::Unlabelled { .. })
+    fn unlabelled(&self) -> Option<(&str, bool)> {
+        match self {
+            Slot::Unlabelled { uid, bare } => Some((uid, *bare)),
+            Slot::Free | Slot::Ours(_) | Slot::Adopted { .. } | Slot::Foreign { .. } => None,
+        }
     }
 }
 
@@ -197,6 +200,8 @@ pub trait Lookup {
     fn read_all<T: Readable>(&self) -> Reading<Vec<Arc<T>>>;
     /// Every child of this type that carries the owner's uid in a label, and that nobody else controls.
     fn all<T: Child>(&self) -> Vec<Arc<T>>;
+    /// Every child of this type that carries the owner's uid in a label, and that our label was taken from, each with its name.
+    fn unlabelled<T: Child>(&self) -> Vec<(String, Slot<T>)>;
     /// Every object of this type that carries the owner's uid in a label, and that the object of uid `parent` controls: the Jobs
     /// of a child that is a CronJob, say.
     fn below<T: Child>(&self, parent: &str) -> Vec<Arc<T>>;

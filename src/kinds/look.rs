@@ -13,6 +13,7 @@ use jiff::SignedDuration;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// What a kind says of its plans and its children, so that they can be compared.
@@ -73,6 +74,7 @@ pub struct Look<'a, K: Compared> {
     pub missing: Vec<Order>,
     /// In place, seen by their controllers, and every pod is of the target and ready.
     pub settled: bool,
+    yielded: Cow<'a, [Subject]>,
 }
 
 /// A child's name that is somebody else's.
@@ -100,7 +102,8 @@ impl<'a, K: Compared> Look<'a, K> {
             (Ok(_), Some(target)) => K::raised(&known, target),
             (Ok(_) | Err(_), _) => BTreeSet::new(),
         };
-        Look { seen, children, known, wanted, target, changes, missing: Vec::new(), settled: false }.compared()
+        let yielded = seen.yielded();
+        Look { seen, children, known, wanted, target, changes, missing: Vec::new(), settled: false, yielded }.compared()
     }
 
     /// Compares the children with the target.
@@ -121,8 +124,8 @@ impl<'a, K: Compared> Look<'a, K> {
     fn as_ordered(&self) -> Option<Self> {
         let target = self.known.applied.clone().filter(|_| self.only_counted())?;
         let (children, known, wanted) = (self.children.clone(), self.known.clone(), self.wanted.clone());
-        let (changes, missing) = (BTreeSet::new(), Vec::new());
-        Some(Look { seen: self.seen, children, known, wanted, target: Some(target), changes, missing, settled: false }.compared())
+        let (changes, missing, yielded) = (BTreeSet::new(), Vec::new(), self.yielded.clone());
+        Some(Look { seen: self.seen, children, known, wanted, target: Some(target), changes, missing, settled: false, yielded }.compared())
     }
 
     /// Does the target differ from what was ordered in its count at most?
@@ -156,7 +159,7 @@ impl<'a, K: Compared> Look<'a, K> {
 
     /// The fields of children that are left to another writer.
     pub fn yielded(&self) -> &[Subject] {
-        self.seen.object.status().map(|status| status.yielded.as_slice()).unwrap_or_default()
+        &self.yielded
     }
 
     /// The children whose names are somebody else's, and who that is.
@@ -205,17 +208,18 @@ impl<'a, K: Compared> Look<'a, K> {
         most.is_some_and(|most| K::progress(self) > most)
     }
 
-    /// Is a child not what the target says, again and again in a short time and since the last question?
+    /// Is a child not what the target says, again and again and since the last question?
     pub fn is_fought_over(&self) -> bool {
         self.is_fought_over_since(None)
     }
 
     /// Is it so by what was repaired since then alone?
     pub fn is_fought_over_since(&self, start: Option<&Time>) -> bool {
-        const SHORT: SignedDuration = SignedDuration::from_mins(10);
+        // Some tools put back what they want every few minutes only.
+        const FIGHT: SignedDuration = SignedDuration::from_hours(1);
         let times = self.seen.object.status().map(|status| status.drift_times.as_slice()).unwrap_or_default();
-        // What another clock has told of a time to come is not a short time ago.
-        let lately = |time: &Time| (SignedDuration::ZERO..SHORT).contains(&self.seen.now.duration_since(time.0));
+        // What another clock has told of a time to come was not lately.
+        let lately = |time: &Time| (SignedDuration::ZERO..FIGHT).contains(&self.seen.now.duration_since(time.0));
         let counts = |time: &&Time| lately(time) && start.is_none_or(|start| time.0 > start.0);
         !self.missing.is_empty() && times.iter().filter(counts).count() >= DRIFTS
     }
@@ -230,7 +234,8 @@ impl<'a, K: Compared> Look<'a, K> {
             // What else differs is mended once the question is closed.
             About::Pods => self.pods_settled() || self.as_ordered().is_some_and(|ordered| ordered.pods_settled()),
             About::Protection => !is_set(&self.seen.object, PROTECTED),
-            About::Fields | About::Work | About::Loss | About::Data => false,
+            About::Fields => self.seen.has_yielded_all(),
+            About::Work | About::Loss | About::Data => false,
         }
     }
 }

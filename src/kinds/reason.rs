@@ -84,7 +84,7 @@ reasons! {
         answers: &[Verb::Retry, Verb::Yield],
         says: "another writer undoes every repair",
         meaning: "Another writer keeps changing a child, and every repair was undone",
-        remedy: "Stop the other writer",
+        remedy: "Stop the other writer, or leave the field to it on every object with --yield",
         not_done: "the last change of the other writer stands, and is not repaired until this is answered",
     }
     /// The wanted image could not be asked, or does not fit the data.
@@ -139,7 +139,7 @@ reasons! {
         says: "the volumes know of a later primary",
         meaning: "Volumes have seen a later epoch than this cluster knows: its data was put back to a time before the primary moved",
         remedy: "Where the last primary has no pod any more, bring its claim back and raise spec.replicas to it",
-        not_done: "no server whose volume knows more was started, no last dump is taken without it, and no volume was removed",
+        not_done: "no server whose volume knows more was started, nobody is led to write to one that knows less, and no volume was removed",
     }
     /// A volume of a replica holds writes that the primary lacks.
     ReplicaDiverged {

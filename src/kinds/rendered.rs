@@ -10,6 +10,9 @@ use std::fmt;
 /// On each child: a digest of all that was rendered, so that a field which is no longer wanted is missed.
 pub const RENDERED: &str = "pointsman.dev/rendered";
 
+/// The field manager of the children.
+pub const MANAGER: &str = "pointsman";
+
 /// On everything that we own: what it is watched by.
 pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "pointsman");
 

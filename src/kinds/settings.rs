@@ -1,6 +1,7 @@
 //! What can be set for a kind.
 
 use super::Served;
+use super::intervention::Subject;
 use crate::machine::Word;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ pub struct Settings {
     pub deadlines: BTreeMap<String, SignedDuration>,
     /// The version of the rendering.
     pub renderer: i64,
+    /// Fields of children that are left to another writer on every object.
+    pub yielded: Vec<Subject>,
 }
 
 impl Settings {
@@ -23,6 +26,7 @@ impl Settings {
             default_image: K::DEFAULT_IMAGE.to_owned(),
             deadlines: K::DEADLINES.iter().map(|(phase, limit)| (phase.text(), *limit)).collect(),
             renderer: K::RENDERER,
+            yielded: Vec::new(),
         }
     }
 

@@ -13,7 +13,7 @@ use std::fmt::Debug;
 /// How many moves `status.history` keeps.
 pub const HISTORY: usize = 10;
 
-/// So many repairs in a short time are a fight with another writer.
+/// So many repairs in an hour are a fight with another writer.
 pub const DRIFTS: usize = 4;
 
 /// What the operator saw, what it does, and what it waits for.

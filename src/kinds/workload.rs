@@ -2,16 +2,21 @@
 
 use super::apply::{apply, count, relabel};
 use super::children::Slot;
-use super::digest;
 use super::intervention::Subject;
 use super::order::{Child, Order};
-use super::rendered::Rendered;
-use super::yielded;
+use super::rendered::{MANAGER, Rendered};
+use super::{digest, field_set, yielded};
 use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
+use kube::ResourceExt;
+use serde_json::json;
+
+/// On a workload as a watch keeps it: a digest of what is ours of its pod template.
+pub const TEMPLATE_DIGEST: &str = "pointsman.dev/template-digest";
 
 /// A child that owns pods.
 pub trait Workload: Child {
-    /// A digest of its pod template as the API server returned it.
+    /// A digest of what is ours of its pod template. What others write there, and what an API server of another release adds by
+    /// default, makes no other template of it.
     fn template(&self) -> String;
     /// How many pods it is to have.
     fn replicas(&self) -> Option<i32>;
@@ -20,7 +25,11 @@ pub trait Workload: Child {
 macro_rules! workloads {
     ($($type:ty)*) => { $(impl Workload for $type {
         fn template(&self) -> String {
-            digest::of(&self.spec.as_ref().map(|spec| &spec.template))
+            let template = || json!(self.spec.as_ref().map(|spec| &spec.template));
+            match field_set::owned_by(&self.metadata, MANAGER) {
+                Some(fields) => digest::of(&field_set::part(&template(), &fields["f:spec"]["f:template"])),
+                None => self.annotations().get(TEMPLATE_DIGEST).cloned().unwrap_or_else(|| digest::of(&template())),
+            }
         }
         fn replicas(&self) -> Option<i32> {
             self.spec.as_ref()?.replicas
@@ -56,4 +65,45 @@ pub fn apply_workload<T: Workload>(
         return (replicas != wanted).then(|| count(live, rendered.child, &["spec", "replicas"], replicas, wanted));
     }
     apply(slot, rendered, yielded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn deployment(template: &Value) -> Deployment {
+        let fields = json!({ "f:spec": { "f:replicas": {}, "f:template": { "f:metadata": { "f:labels": { "f:app": {} } }, "f:spec": {
+            "f:containers": { "k:{\"name\":\"server\"}": { ".": {}, "f:name": {}, "f:image": {}, "f:args": {} } },
+            "f:nodeSelector": {} } } } });
+        let ours =
+            json!({ "manager": MANAGER, "operation": "Apply", "apiVersion": "apps/v1", "fieldsType": "FieldsV1", "fieldsV1": fields });
+        let deployment =
+            json!({ "metadata": { "name": "shop", "managedFields": [ours] }, "spec": { "selector": {}, "template": template } });
+        serde_json::from_value(deployment).expect("a Deployment")
+    }
+
+    #[test]
+    fn what_others_add_to_a_template_makes_no_other_template() {
+        let plain = json!({ "metadata": { "labels": { "app": "shop" } }, "spec": {
+            "containers": [{ "name": "server", "image": "one:2", "args": ["-m", "64"] }], "nodeSelector": { "disk": "ssd" } } });
+        let digest = deployment(&plain).template();
+        let changed = |path: &str, value: Value| {
+            let mut other = plain.clone();
+            let (parent, name) = path.rsplit_once('/').expect("a path");
+            other.pointer_mut(parent).expect("a field")[name] = value;
+            deployment(&other).template() != digest
+        };
+        // Defaults of an API server, a label of a policy, a sidecar in front of ours.
+        assert!(!changed("/spec/dnsPolicy", json!("ClusterFirst")));
+        assert!(!changed("/spec/containers/0/imagePullPolicy", json!("Always")));
+        assert!(!changed("/metadata/labels/team", json!("shop")));
+        let containers = json!([{ "name": "proxy", "image": "proxy" }, plain["spec"]["containers"][0]]);
+        assert!(!changed("/spec/containers", containers));
+        // What is ours.
+        assert!(changed("/spec/containers/0/image", json!("one:1")));
+        assert!(changed("/spec/containers/0/args", json!(["-m", "32"])));
+        assert!(changed("/spec/nodeSelector/disk", json!("hdd")));
+        assert!(changed("/metadata/labels/app", json!("other")));
+    }
 }

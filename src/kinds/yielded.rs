@@ -1,23 +1,74 @@
-//! Fields of children that a person has left to another writer.
+//! Fields of children that a person has left to another writer: by an answer on one object, or by `--yield` on every one.
 //!
-//! Such a field is written as it stands, for as long as the operator still wants there what it wanted when it gave way:
-//! another spec is another wish.
+//! Such a field is written as it stands. What was answered holds for as long as the operator still wants there what it wanted
+//! when it gave way: another spec is another wish.
 
 use super::digest;
 use super::drift::{differing, projection};
 use super::intervention::Subject;
 use super::order::{ChildKind, ChildRef};
 use super::rendered::Rendered;
+use super::{Kind, Observation};
+use jsonptr::Pointer;
+use kube::core::object::HasStatus;
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// What the operator finds its children by, and what leads clients to them: never left to anybody.
 const KEPT: [&str; 4] = ["/metadata", "/spec/selector", "/spec/ports", "/spec/template/metadata/labels"];
 
+/// In place of a name: every child of its kind.
+const EVERY: &str = "*";
+
+fn is_kept(field: &str) -> bool {
+    KEPT.iter().any(|kept| field == *kept || field.strip_prefix(kept).is_some_and(|rest| rest.starts_with('/')))
+}
+
+/// The field of every child of a kind that `KIND:POINTER` names.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn everywhere(text: &str) -> Result<Subject, String> {
+    // Jobs and pods are made, and never changed.
+    let changes = |kind: &&ChildKind| kind.serves() && !matches!(kind, ChildKind::Job | ChildKind::Pod);
+    let kinds = || ChildKind::ALL.iter().filter(changes).map(|kind| kind.name());
+    let (kind, field) = text.split_once(':').ok_or("write KIND:POINTER, as in Deployment:/spec/replicas")?;
+    if !kinds().any(|known| known == kind) {
+        return Err(format!("{kind} is no kind that has fields to leave; these are: {}", kinds().collect::<Vec<_>>().join(", ")));
+    }
+    if !field.starts_with('/') || Pointer::parse(field).is_err() {
+        return Err(format!("{field} is no JSON pointer, which is written as /spec/replicas"));
+    }
+    if is_kept(field) {
+        return Err(format!("{field} is never left to anybody: by it children are found, or clients are led to them"));
+    }
+    Ok(Subject { kind: kind.to_owned(), name: EVERY.to_owned(), uid: None, field: Some(field.to_owned()), wanted: None })
+}
+
+impl<K: Kind> Observation<K> {
+    /// The fields of children that are left to another writer.
+    pub fn yielded(&self) -> Cow<'_, [Subject]> {
+        let answered = self.object.status().map(|status| status.yielded.as_slice()).unwrap_or_default();
+        match self.settings.yielded.as_slice() {
+            [] => Cow::Borrowed(answered),
+            everywhere => Cow::Owned([answered, everywhere].concat()),
+        }
+    }
+
+    /// Is all that the open question is about left to another writer on every object by now?
+    pub fn has_yielded_all(&self) -> bool {
+        let same = |subject: &Subject, left: &Subject| (&subject.kind, &subject.field) == (&left.kind, &left.field);
+        let is_left = |subject: &Subject| self.settings.yielded.iter().any(|left| same(subject, left));
+        let asked = self.object.status().and_then(|status| status.intervention.as_ref());
+        asked.is_some_and(|question| !question.subjects.is_empty() && question.subjects.iter().all(is_left))
+    }
+}
+
 /// The fields in which `live` differs from what is rendered; none where one of them is not to be left to anybody.
 pub fn subjects(child: &ChildRef, live: &Value, rendered: &Value) -> Vec<Subject> {
     let fields = differing(live, rendered);
-    if fields.iter().any(|field| KEPT.iter().any(|kept| field == kept || field.starts_with(&format!("{kept}/")))) {
+    if fields.iter().any(|field| is_kept(field)) {
         return Vec::new();
     }
     let subject = |field: String| {
@@ -30,7 +81,7 @@ pub fn subjects(child: &ChildRef, live: &Value, rendered: &Value) -> Vec<Subject
 /// Is `field` of a child of this kind left to another writer, where `wanted` is what the spec asks for?
 pub fn leaves(yielded: &[Subject], kind: ChildKind, field: &str, wanted: &impl Serialize) -> bool {
     let named = |subject: &&Subject| subject.kind == kind.name() && subject.field.as_deref() == Some(field);
-    yielded.iter().filter(named).any(|subject| subject.wanted.as_ref() == Some(&digest::of(wanted)))
+    yielded.iter().filter(named).any(|subject| subject.wanted.as_ref().is_none_or(|then| *then == digest::of(wanted)))
 }
 
 /// Is the field still wanted as it was when it was left to another writer? Another wish ends that for good.
@@ -42,10 +93,10 @@ pub fn stands(subject: &Subject, rendered: &[Rendered]) -> bool {
 
 /// Writes into `rendered` what stands in `live`, in every field that is left to another writer.
 pub fn follow(child: &ChildRef, live: &Value, rendered: &mut Value, yielded: &[Subject]) {
-    let of_it = |subject: &&Subject| subject.kind == child.kind.name() && subject.name == child.name;
+    let of_it = |subject: &&Subject| subject.kind == child.kind.name() && [EVERY, &child.name].contains(&subject.name.as_str());
     let seen = projection(live, rendered);
-    for (field, wanted) in yielded.iter().filter(of_it).filter_map(|subject| Some((subject.field.as_ref()?, subject.wanted.as_ref()?))) {
-        if digest::of(&rendered.pointer(field)) != *wanted {
+    for (field, wanted) in yielded.iter().filter(of_it).filter_map(|subject| Some((subject.field.as_ref()?, &subject.wanted))) {
+        if wanted.as_ref().is_some_and(|wanted| digest::of(&rendered.pointer(field)) != *wanted) {
             continue;
         }
         match (seen.pointer(field), rendered.pointer_mut(field)) {

@@ -70,7 +70,7 @@ table! {
     certificate_mismatch: Gauge = "pointsman_certificate_mismatch" []
         "1 where a bundle that the API server trusts does not fit the leaf that is presented, so that it cannot call the webhooks";
     clock: Gauge = "pointsman_clock_skew_seconds" []
-        "How far this machine's clock is ahead of the API server's, in seconds; decisions go by the API server's, and up to 3 s count as none";
+        "How far this machine's clock is ahead of the API server's, in seconds; decisions go by the API server's, and up to 4 s count as none";
     blind: Gauges<2> = "pointsman_blind" ["namespace", "resource"]
         "1 while the API server does not let the operator list and watch a resource: nothing is done for objects in that namespace, or in any where none is named";
     leader: Gauge = "pointsman_leader" []

@@ -11,7 +11,7 @@ use pointsman::kinds::intervention::Intervention;
 use pointsman::kinds::memcached::Memcached;
 use pointsman::kinds::order::{Order, Trial};
 use pointsman::kinds::reason::{Risk, Verb};
-use pointsman::kinds::{Observation, decide};
+use pointsman::kinds::{Observation, decide, yielded};
 use std::sync::Arc;
 
 /// Sets an annotation of the object, or takes it off.
@@ -220,6 +220,37 @@ fn what_is_yielded_is_left_to_the_other_writer_until_the_spec_asks_for_another_v
     edit(&mut run, |object| object.spec.replicas = 2);
     until_rest(&mut run);
     assert_eq!((state(&run).as_str(), status(&run).ready_text.as_deref()), ("Ready", Some("2/2")), "and it does not come back");
+}
+
+#[test]
+fn what_is_yielded_everywhere_is_fought_over_on_no_object() {
+    let mut run = settled(spec(2));
+    run.settings.yielded = vec![yielded::everywhere("Deployment:/spec/replicas").expect("a field")];
+    for count in [7, 5, 7, 5, 7, 5, 7] {
+        count_by_hand(&mut run, count);
+        until_rest(&mut run);
+        let ready = status(&run).ready_text.clone();
+        assert_eq!((state(&run).as_str(), ready), ("Ready", Some(format!("{count}/{count}"))));
+        let current = status(&run).conditions.iter().find(|one| one.type_ == "UpToDate").map(|one| one.reason.clone());
+        assert_eq!((current.as_deref(), &status(&run).yielded), (Some("Yielded"), &Vec::new()));
+    }
+    // Every other field is ours as before.
+    edit(&mut run, |object| object.spec.max_connections = 2048);
+    until_rest(&mut run);
+    let deployment = run.world.deployment.as_ref().expect("a Deployment").it.clone();
+    assert!(format!("{:?}", deployment.spec).contains("2048"));
+}
+
+#[test]
+fn a_question_about_a_field_closes_once_it_is_yielded_everywhere() {
+    let mut run = fought("shop");
+    assert_eq!(question(&run).reason.word(), "DriftFought");
+    run.settings.yielded = vec![yielded::everywhere("Deployment:/spec/paused").expect("a field")];
+    until_rest(&mut run);
+    assert_eq!(question(&run).reason.word(), "DriftFought", "it is about another field");
+    run.settings.yielded = vec![yielded::everywhere("Deployment:/spec/replicas").expect("a field")];
+    until_rest(&mut run);
+    assert_eq!((state(&run).as_str(), status(&run).ready_text.as_deref()), ("Ready", Some("7/7")));
 }
 
 #[test]

@@ -16,7 +16,6 @@ use crate::kinds::rendered::Rendered;
 use crate::kinds::workload::counted;
 use crate::kinds::{Known, Observation, Violation};
 use kube::ResourceExt;
-use kube::core::object::HasStatus;
 use std::collections::BTreeSet;
 
 impl Compared for Database {
@@ -36,8 +35,7 @@ impl Compared for Database {
     }
 
     fn target(seen: &Observation<Self>, known: &Known<Self>, plan: &Plan) -> Plan {
-        let yielded = seen.object.status().map(|status| status.yielded.as_slice()).unwrap_or_default();
-        let replicas = counted(&seen.children.servers, yielded, plan.replicas).clamp(REPLICAS.0, REPLICAS.1);
+        let replicas = counted(&seen.children.servers, &seen.yielded(), plan.replicas).clamp(REPLICAS.0, REPLICAS.1);
         let plan = &Plan { replicas, ..plan.clone() };
         let target = change::target(known, plan);
         match &known.applied {

@@ -169,7 +169,7 @@ fn is_fought_over(scene: &Scene<'_>) -> bool {
     if is_switchover_wanted(scene) {
         return false;
     }
-    if matches!(scene.phase(), Phase::Pending | Phase::Ready | Phase::Degraded) {
+    if matches!(scene.phase(), Phase::Pending | Phase::Ready | Phase::Degraded | Phase::RolledBack) {
         return scene.look.is_fought_over();
     }
     let begin = scene.look.seen.object.status.as_ref().and_then(|status| status.state_time.as_ref());
@@ -198,8 +198,8 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
             Some(Event::JobFailed)
         }
         Progress::Missing | Progress::Another(_) => Some(Event::JobMissing),
-        // Somebody is led to where what he writes would be lost.
-        Progress::Running if task.work == Work::Snapshot && is_anybody_led(scene) => Some(Event::JobMissing),
+        // Somebody is led to where what he writes would be lost: of a dump that has ended, too, another one is made.
+        Progress::Running | Progress::Done(_) if task.work == Work::Snapshot && is_anybody_led(scene) => Some(Event::JobMissing),
         Progress::Running => None,
         Progress::Done(line) | Progress::Failed(line) => {
             let is_answer = outcome::of(scene.look, task.work, &line).is_ok();

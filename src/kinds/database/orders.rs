@@ -18,7 +18,7 @@ use super::scene::Scene;
 use super::scene::members::Members;
 use super::scene::work::{self, Progress, Task};
 use super::scene::{readers, resize, said, standing};
-use crate::kinds::apply::{creation, removal, removal_with};
+use crate::kinds::apply::{creation, relabel, removal, removal_with};
 use crate::kinds::children::Slot;
 use crate::kinds::finalizer;
 use crate::kinds::look::Look;
@@ -64,23 +64,8 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
     let in_vain = |work| ending::has_no_source(scene, work) || ending::is_dumped_in_part(scene, work);
     let task = work::task(scene.look, scene.phase()).filter(|task| !in_vain(task.work));
     let Some(task) = task else { return orders };
-    if task.work == Work::Snapshot {
-        // It is taken of a primary: a move that was begun is ended first. Who writes meanwhile would lose it.
-        if let Some(target) = scene.look.target.as_ref() {
-            if standing::is_switchover_wanted(scene) {
-                return moves(scene, target);
-            }
-            orders.extend(readers::leads_nobody(scene, target));
-        }
-        // The policy may have come to want a dump when nothing was made any more. Into a stranger's claim none is written.
-        if !matches!(scene.look.children.backups, Slot::Ours(_)) {
-            return orders.into_iter().chain(scene.look.target.as_ref().and_then(|target| needed::dumps(scene, target))).collect();
-        }
-        // Nor is one into a claim that is on its way out: once it is gone another one is made, which what was asked of it holds up.
-        if work::dumps_claim(scene.look).is_none() {
-            let old = if let Progress::Another(job) = task.progress { removal(job) } else { None };
-            return orders.into_iter().chain(old).collect();
-        }
+    if let Some(first) = before_a_dump(scene, &task) {
+        return orders.into_iter().chain(first).collect();
     }
     // A restore that is no longer asked for would write on into what is made now: it and its pods are gone first.
     if let Some(restore) = given_up(scene).filter(|_| task.work == Work::Init) {
@@ -95,6 +80,31 @@ fn job(scene: &Scene<'_>) -> Vec<Order> {
     orders.extend(scene.look.children.earlier.iter().filter(same).filter_map(|job| removal(job.as_ref())));
     orders.extend(started(scene, task));
     orders
+}
+
+/// What a last dump waits for; nothing where it can be made, or goes on.
+fn before_a_dump(scene: &Scene<'_>, task: &Task<'_>) -> Option<Vec<Order>> {
+    if task.work != Work::Snapshot {
+        return None;
+    }
+    let target = scene.look.target.as_ref();
+    // It is taken of a primary: a move that was begun is ended first.
+    if standing::is_switchover_wanted(scene) {
+        return target.map(|target| moves(scene, target));
+    }
+    // Who writes meanwhile would lose it: of one that has ended before nobody was led there any more, another is made.
+    let led = target.map(|target| readers::leads_nobody(scene, target)).unwrap_or_default();
+    if !led.is_empty() {
+        let ended = scene.look.children.job(task.work).filter(|_| matches!(task.progress, Progress::Done(_)));
+        return Some(led.into_iter().chain(ended.and_then(|job| job.slot.ours()).and_then(removal)).collect());
+    }
+    // The policy may have come to want a dump when nothing was made any more. Into a stranger's claim none is written.
+    if !matches!(scene.look.children.backups, Slot::Ours(_)) {
+        return Some(target.and_then(|target| needed::dumps(scene, target)).into_iter().collect());
+    }
+    // Nor is one into a claim that is on its way out: once it is gone another one is made, which what was asked of it holds up.
+    let old = || if let Progress::Another(job) = task.progress { removal(job) } else { None };
+    work::dumps_claim(scene.look).is_none().then(|| old().into_iter().collect())
 }
 
 /// The Job of a restore that its controller has not ended: it may run a pod still, or make another one.
@@ -123,10 +133,11 @@ fn started(scene: &Scene<'_>, task: Task<'_>) -> Option<Order> {
     if scene.look.children.scripts.ours().is_none() {
         return needed::missing_scripts(scene);
     }
-    match task.progress {
-        Progress::Missing => Some(creation(task.rendered)),
-        Progress::Another(job) => removal(job),
-        Progress::Running | Progress::Done(_) | Progress::Failed(_) => None,
+    match (task.progress, scene.look.children.job(task.work).map(|one| &one.slot)) {
+        (Progress::Missing, Some(Slot::Unlabelled { uid, bare })) => Some(relabel(task.rendered.child, uid, *bare)),
+        (Progress::Missing, _) => Some(creation(task.rendered)),
+        (Progress::Another(job), _) => removal(job),
+        (Progress::Running | Progress::Done(_) | Progress::Failed(_), _) => None,
     }
 }
 
@@ -183,7 +194,7 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let handed_over = || heirs().next().map(|heir| told_next(told.clone().handed_over(heir))).unwrap_or_default();
     match (told.primary, told.fenced) {
         (Some(primary), _) if primary < target.replicas.unsigned_abs() => {
-            let pod = scene.members.pod(primary).filter(|pod| Members::is_labelled(pod));
+            let pod = scene.members.pod(primary).filter(|_| standing::serves_as_replica(scene, primary));
             let pod = pod.filter(|pod| pod.metadata.deletion_timestamp.is_none());
             pod.and_then(|pod| spared(scene, primary, pod)).into_iter().collect()
         }

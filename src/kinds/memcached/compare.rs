@@ -10,7 +10,6 @@ use crate::kinds::order::{ChildKind, ChildRef, Order};
 use crate::kinds::rendered::Rendered;
 use crate::kinds::workload::counted;
 use crate::kinds::{Known, Observation, Violation};
-use kube::core::object::HasStatus;
 use std::collections::BTreeSet;
 
 impl Compared for Memcached {
@@ -31,8 +30,7 @@ impl Compared for Memcached {
 
     fn target(seen: &Observation<Self>, known: &Known<Self>, plan: &Plan) -> Plan {
         let target = change::target(known, plan);
-        let yielded = seen.object.status().map(|status| status.yielded.as_slice()).unwrap_or_default();
-        Plan { replicas: counted(&seen.children.deployment, yielded, target.replicas), ..target }
+        Plan { replicas: counted(&seen.children.deployment, &seen.yielded(), target.replicas), ..target }
     }
 
     fn raised(known: &Known<Self>, target: &Plan) -> BTreeSet<Event> {

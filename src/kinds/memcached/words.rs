@@ -73,7 +73,7 @@ words! {
         ChildrenReady,
         /// The state's time is over, although the children are in place or were refused.
         DeadlinePassed,
-        /// A child was repaired again and again in a short time, and differs once more.
+        /// A child was repaired four times in an hour, and differs once more.
         DriftFought,
         /// A child is missing or differs from the target.
         ChildrenDrifted,

@@ -18,8 +18,9 @@ pub enum Recurs<E> {
 }
 
 /// A sentence for each step that does something anew, or that is counted, and that can be taken for ever. What leads through a
-/// question is no such ring, since a person is asked there. What a state does while it stays is bounded by its deadline, and not
-/// looked at; how far a counter counts is the kind's to say, and its walks'.
+/// question is no such ring, since a person is asked there. What a state does while it stays is not looked at: one that works is
+/// bounded by its deadline, and one that rests keeps up what serves nobody at once. How far a counter counts is the kind's to say,
+/// and its walks'.
 pub fn every_ring<M: Provable>() -> Vec<String> {
     let steps: Vec<Step<M>> = moves::<M>().into_iter().filter(is_endless::<M>).collect();
     let renews = |step: &Step<M>| step.effects().iter().any(|effect| M::renews(*effect)) || counter::<M>(step).is_some();

@@ -7,6 +7,7 @@ use super::life::Life;
 use crate::dice::Dice;
 use kube::ResourceExt;
 use pointsman::kinds::annotations::{PAUSED, PROTECTED};
+use pointsman::kinds::database::object::parts::DeletionPolicy;
 use pointsman::kinds::order::ChildKind;
 use serde_json::{Value, json};
 
@@ -56,7 +57,7 @@ impl Life {
     /// One thing happens.
     fn happens(&mut self, dice: &mut Dice, earlier: &mut Option<Cluster>, spares: bool) {
         let specs = specs();
-        match dice.below(14) {
+        match dice.below(15) {
             0 => {
                 let object = self.cluster.object.as_mut().expect("an object");
                 if object.metadata.deletion_timestamp.is_none() {
@@ -91,7 +92,14 @@ impl Life {
                     self.cluster.put_back(&then);
                 }
             }
-            12 if self.state() == "Ready" && self.status()["readyReplicas"].as_u64() > Some(1) => {
+            12 => {
+                let things: Vec<_> = self.cluster.things.keys().filter(|(kind, _)| *kind != ChildKind::Pod).cloned().collect();
+                if !things.is_empty() {
+                    let (kind, name) = &things[dice.below(things.len())];
+                    self.cluster.loses_its_label(*kind, name);
+                }
+            }
+            13 if self.state() == "Ready" && self.status()["readyReplicas"].as_u64() > Some(1) => {
                 self.is_promoted(if self.status()["primary"] == "db-0" { "1" } else { "0" });
             }
             _ => {}
@@ -114,12 +122,11 @@ impl Life {
 
     /// Is every volume of then there still? Data of an API server does not bring back a volume.
     fn can_be_put_back(&self, then: &Cluster) -> bool {
-        let going = |cluster: &Cluster| cluster.object.as_ref().is_none_or(|object| object.metadata.deletion_timestamp.is_some());
         let mut claims = then.things.iter().filter(|((kind, _), _)| *kind == ChildKind::PersistentVolumeClaim);
         let stands = |name: &str, uid: &Value| {
             self.cluster.get(ChildKind::PersistentVolumeClaim, name).is_some_and(|claim| claim["metadata"]["uid"] == *uid)
         };
-        !going(&self.cluster) && !going(then) && claims.all(|((_, name), claim)| stands(name, &claim["metadata"]["uid"]))
+        self.cluster.object.is_some() && then.object.is_some() && claims.all(|((_, name), claim)| stands(name, &claim["metadata"]["uid"]))
     }
 
     fn annotates(&mut self, key: &str, value: &str) {
@@ -163,13 +170,21 @@ impl Life {
         }
     }
 
-    /// What must never be.
-    fn is_sound(&self, claims: &[(String, String)]) {
+    /// What must never be, where the claims stood before the last look, and so much was done before it.
+    fn is_sound(&self, claims: &[(String, String)], before: usize) {
         let Some(object) = &self.cluster.object else { return };
         let going = object.metadata.deletion_timestamp.is_some();
-        let removed =
-            self.cluster.done.iter().any(|done| done.starts_with("delete PersistentVolumeClaim") || done.starts_with("delete Secret"));
-        assert!(going || !removed, "a volume or a Secret was removed of an object that stays: {:?}", self.cluster.done);
+        let done = &self.cluster.done[before..];
+        let removed = |what: &str| done.iter().any(|done| done.starts_with(&format!("delete {what}")));
+        let kept = removed("PersistentVolumeClaim") || removed("Secret");
+        assert!(going || !kept, "a volume or a Secret was removed of an object that stays: {done:?}");
+        let status = self.status();
+        let is_wanted = object.spec.deletion_policy == DeletionPolicy::Snapshot && status["lastWord"].is_null();
+        let holds = |key: &str| !status[key].is_null() && status[key] != json!(false);
+        if is_wanted && removed("PersistentVolumeClaim data-") && ["begun", "initialized", "restored", "lastGood"].into_iter().any(holds) {
+            let dumps = claims.iter().find(|(name, _)| name == "db-backups").map(|(_, uid)| json!(uid));
+            assert_eq!(dumps.as_ref(), Some(&status["snapshot"]["uid"]), "data went without a dump that stands: {done:?}");
+        }
         for (name, uid) in claims {
             let live = self.cluster.get(ChildKind::PersistentVolumeClaim, name);
             assert!(going || live.is_some_and(|live| live["metadata"]["uid"] == json!(uid)), "{name} is another one");
@@ -224,9 +239,9 @@ fn whatever_happens_it_comes_to_rest_and_nothing_is_lost() {
             }
             life.happens(&mut dice, &mut earlier, spares);
             for _ in 0..dice.below(7) {
-                let claims = life.claims();
+                let (claims, before) = (life.claims(), life.cluster.done.len());
                 life.look();
-                life.is_sound(&claims);
+                life.is_sound(&claims, before);
                 if life.cluster.object.is_none() {
                     break;
                 }

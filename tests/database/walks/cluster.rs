@@ -166,6 +166,15 @@ impl Cluster {
         }
     }
 
+    /// A hand takes off the label by which the operator watches what is its own.
+    pub fn loses_its_label(&mut self, kind: ChildKind, name: &str) {
+        let thing = self.things.get_mut(&(kind, name.to_owned())).expect("a thing with labels");
+        if let Some(labels) = thing["metadata"]["labels"].as_object_mut() {
+            labels.remove(MANAGED_BY.0);
+        }
+        self.touched(kind, name);
+    }
+
     fn touched(&mut self, kind: ChildKind, name: &str) {
         self.serial += 1;
         let version = json!(self.serial.to_string());
@@ -567,6 +576,11 @@ impl Things<'_> {
     }
 }
 
+/// Has it the label of what is watched?
+fn is_watched(one: &impl ResourceExt) -> bool {
+    one.labels().contains_key(MANAGED_BY.0)
+}
+
 fn typed<T: DeserializeOwned>(thing: &Value) -> T {
     serde_json::from_value(thing.clone()).unwrap_or_else(|error| panic!("{error}: {thing}"))
 }
@@ -578,9 +592,8 @@ impl Lookup for Things<'_> {
             Some(thing) => {
                 let one: T = self.typed(thing);
                 if belongs(&one, &self.owner()) {
-                    let labelled = one.labels().contains_key(MANAGED_BY.0);
                     let unlabelled = Slot::Unlabelled { uid: one.uid().unwrap_or_default(), bare: one.labels().is_empty() };
-                    return if labelled { Slot::Ours(Arc::new(one)) } else { unlabelled };
+                    return if is_watched(&one) { Slot::Ours(Arc::new(one)) } else { unlabelled };
                 }
                 Slot::Foreign { uid: one.uid().unwrap_or_default(), owner: None }
             }
@@ -607,13 +620,18 @@ impl Lookup for Things<'_> {
     }
 
     fn all<T: Child>(&self) -> Vec<Arc<T>> {
-        self.every::<T>().into_iter().filter(|one| belongs(one.as_ref(), &self.owner())).collect()
+        self.every::<T>().into_iter().filter(|one| is_watched(one.as_ref()) && belongs(one.as_ref(), &self.owner())).collect()
+    }
+
+    fn unlabelled<T: Child>(&self) -> Vec<(String, Slot<T>)> {
+        let lost = self.every::<T>().into_iter().filter(|one| !is_watched(one.as_ref()) && belongs(one.as_ref(), &self.owner()));
+        lost.map(|one| (one.name_any(), Slot::Unlabelled { uid: one.uid().unwrap_or_default(), bare: one.labels().is_empty() })).collect()
     }
 
     fn below<T: Child>(&self, parent: &str) -> Vec<Arc<T>> {
         let controlled = |one: &Arc<T>| controller(one.as_ref()).is_some_and(|controller| controller.uid == parent);
         let labelled = |one: &Arc<T>| labelled_owner(one.as_ref()) == Some(&self.owner());
-        self.every::<T>().into_iter().filter(|one| controlled(one) && labelled(one)).collect()
+        self.every::<T>().into_iter().filter(|one| is_watched(one.as_ref()) && controlled(one) && labelled(one)).collect()
     }
 
     fn pods(&self) -> Vec<Arc<Pod>> {

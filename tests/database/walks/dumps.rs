@@ -195,3 +195,49 @@ fn a_last_dump_is_taken_where_nobody_is_led_to_write() {
         assert_eq!(led(&life)["statefulset.kubernetes.io/pod-name"], "Nobody", "{:?}", life.cluster.done);
     }
 }
+
+#[test]
+fn a_dump_that_ended_while_somebody_was_led_to_write_is_made_anew() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.delete();
+    let ended = |life: &Life| life.cluster.get(ChildKind::Job, "db-snapshot").is_some_and(|job| !job["status"]["conditions"].is_null());
+    for _ in 0..20 {
+        if !ended(&life) {
+            life.look();
+            life.cluster.settles();
+        }
+    }
+    assert!(ended(&life), "{:?}", life.cluster.done);
+    life.cluster.edit(ChildKind::Service, "db", "/spec/selector", json!({ "statefulset.kubernetes.io/pod-name": "db-0" }));
+    life.after();
+    assert!(life.cluster.object.is_none(), "{:?}", life.path);
+    assert_eq!(life.cluster.done[..3], ["apply Service db", "delete Job db-snapshot", "create Job db-snapshot"]);
+}
+
+/// By their names alone they could be anybody's: each gets its label back, and goes.
+#[test]
+fn what_has_lost_its_label_goes_too() {
+    let fields = json!({ "backup": { "schedule": "0 2 * * *" } });
+    let gone = |mut life: Life| {
+        life.settle();
+        assert!(life.cluster.object.is_none(), "{:?}\n{}", life.path, life.status());
+        // Where the claim of a dump was not seen in full, another one was taken.
+        let left = life.cluster.things.into_keys().filter(|(_, name)| !name.starts_with("db-tombstone"));
+        left.map(|(kind, name)| format!("{kind:?} {name}")).collect::<Vec<_>>()
+    };
+    let mut life = Life::of(&fields);
+    life.cluster.delete();
+    let left = gone(life);
+    for until in [Phase::Deleting, Phase::SnapshottingBeforeDelete, Phase::Removing] {
+        let mut life = Life::of(&fields);
+        life.cluster.delete();
+        if until != Phase::Deleting {
+            life.until(|life| life.state() == until.text());
+        }
+        let things: Vec<_> = life.cluster.things.keys().cloned().collect();
+        for (kind, name) in things.into_iter().filter(|(kind, name)| *kind != ChildKind::Pod && !name.starts_with("data-")) {
+            life.cluster.loses_its_label(kind, &name);
+        }
+        assert_eq!(gone(life), left, "{until:?}");
+    }
+}

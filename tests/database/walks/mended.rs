@@ -422,6 +422,87 @@ fn a_cluster_that_was_put_back_to_before_a_move_believes_the_volumes_when_told_t
     assert_eq!(life.claims(), claims);
 }
 
+/// The primary that was moved away from starts, since its volume says what it is told; the one after it does not.
+#[test]
+fn nobody_is_led_to_a_primary_that_another_one_has_followed() {
+    let selector = |life: &Life, name: &str| life.cluster.get(ChildKind::Service, name).expect("a Service")["spec"]["selector"].clone();
+    let leads_to = |life: &Life| selector(life, "db")["statefulset.kubernetes.io/pod-name"].clone();
+    let mut life = promoted();
+    let then = life.cluster.clone();
+    assert_eq!(life.edit(&json!({ "replicas": 1 })), path(&[Phase::Scaling, Phase::Ready]));
+    life.cluster.put_back(&then);
+    life.settle();
+    assert_eq!((life.state(), &life.status()["reason"]), (Phase::HumanIntervention.text(), &json!("TopologyBehind")), "{:?}", life.path);
+    assert_eq!(life.status()["primary"], "db-1");
+    assert_eq!((leads_to(&life), &selector(&life, "db-ro")["pointsman.dev/role"]), (json!("Nobody"), &json!("replica")));
+    // Nor where a hand leads them there.
+    life.cluster.edit(ChildKind::Service, "db", "/spec/selector", json!({ "statefulset.kubernetes.io/pod-name": "db-1" }));
+    life.settle();
+    assert_eq!(leads_to(&life), json!("Nobody"));
+    life.answer("believe-volumes");
+    assert_eq!((life.state(), leads_to(&life)), (Phase::Ready.text(), json!("db-0")), "{:?}", life.path);
+}
+
+/// Whoever was the primary ends late, when the question is open already.
+#[test]
+fn a_move_goes_on_although_its_time_was_over() {
+    let mut life = promoted();
+    life.set(&json!({ "replicas": 1 }));
+    life.until(|life| life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology")["data"]["primary"] == "");
+    life.cluster.troubles.insert(Trouble::Quota);
+    life.cluster.remove(ChildKind::Pod, "db-1");
+    life.settle();
+    life.cluster.now += jiff::SignedDuration::from_hours(1);
+    life.settle();
+    assert_eq!((life.state(), &life.status()["reason"]), (Phase::HumanIntervention.text(), &json!("RolloutStuck")), "{:?}", life.path);
+    life.cluster.troubles.remove(&Trouble::Quota);
+    life.settle();
+    assert_eq!((life.state(), &life.status()["primary"]), (Phase::Ready.text(), &json!("db-0")), "{:?}", life.path);
+}
+
+#[test]
+fn a_primary_that_a_hand_shows_to_readers_is_not_restarted() {
+    let role = |life: &Life| life.cluster.get(ChildKind::Pod, "db-0").expect("a pod")["metadata"]["labels"]["pointsman.dev/role"].clone();
+    let shown = |life: &mut Life| {
+        let mut labels = life.cluster.get(ChildKind::Pod, "db-0").expect("a pod")["metadata"]["labels"].clone();
+        labels["pointsman.dev/role"] = json!("replica");
+        life.cluster.edit(ChildKind::Pod, "db-0", "/metadata/labels", labels);
+    };
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    shown(&mut life);
+    assert_eq!(life.after(), [""; 0]);
+    assert_eq!((role(&life), &life.cluster.done), (Value::Null, &vec!["patch Pod db-0".to_owned()]));
+    // Nor is it shown by us while nobody knows who the primary is.
+    life.cluster.remove(ChildKind::Secret, "db-app");
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    life.cluster.remove(ChildKind::ConfigMap, "db-topology");
+    life.after();
+    assert_eq!(role(&life), Value::Null);
+    life.answer("reset-passwords");
+    assert_eq!(life.state(), Phase::Ready.text(), "{:?}", life.path);
+}
+
+#[test]
+fn a_fight_over_what_was_rolled_back_is_asked_about() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    life.cluster.away.extend([0, 1]);
+    life.set(&json!({ "replicas": 2, "podTemplate": { "spec": { "priorityClassName": "no-such" } } }));
+    life.settle();
+    life.cluster.now += jiff::SignedDuration::from_hours(1);
+    life.settle();
+    assert_eq!(life.state(), Phase::HumanIntervention.text(), "{:?}", life.path);
+    life.cluster.away.clear();
+    life.answer("rollback");
+    assert_eq!(life.state(), Phase::RolledBack.text(), "{:?}", life.path);
+    for _ in 0..4 {
+        life.cluster.remove(ChildKind::Service, "db-pods");
+        assert_eq!(life.after(), path(&[Phase::RollingBack, Phase::RolledBack]));
+    }
+    life.cluster.remove(ChildKind::Service, "db-pods");
+    assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
+    assert_eq!(life.status()["reason"], "DriftFought");
+}
+
 /// The volume that knows best is not among those that say so.
 #[test]
 fn volumes_are_not_believed_while_that_of_the_last_primary_is_silent() {

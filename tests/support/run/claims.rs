@@ -18,7 +18,10 @@ impl Run {
         if !Memcached::possible(&|event| facts.contains(&event)) {
             wrong.push(format!("facts that cannot be true together: {facts:?}"));
         }
-        wrong.extend(truth::denied(object, status, &view.deployment));
+        // What is left to others on every object is left on this one.
+        let mut left = status.clone();
+        left.yielded.extend(self.settings.yielded.iter().cloned());
+        wrong.extend(truth::denied(object, &left, &view.deployment));
         wrong.extend(conditions::wrong::<Memcached>(&status.conditions));
         wrong.extend(truth::without_address(object, status, &view.service, &view.budget));
         if seen.object.status.as_ref() != Some(status) {

@@ -24,6 +24,11 @@ pub fn leads_to(service: &Service) -> Option<&String> {
     service.spec.as_ref()?.selector.as_ref()?.get(POD_NAME)
 }
 
+/// Does a Service lead to where this one would?
+pub fn leads_as(service: &Service, rendered: &Rendered) -> bool {
+    service.spec.as_ref().is_some_and(|spec| json!(spec.selector) == rendered.object["spec"]["selector"])
+}
+
 /// The Service of the primary: it leads to one pod by its name, and nowhere while nobody is the primary.
 pub fn primary(object: &Object, plan: &Plan, primary: Option<u32>) -> Rendered {
     let service = &plan.service;

@@ -2,7 +2,7 @@
 
 use super::{names, scripts};
 use crate::kinds::database::object::v1::Database as Object;
-use crate::kinds::pod_template::{PodMetadata, PodTemplate, Strings};
+use crate::kinds::pod_template::PodTemplate;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 
@@ -113,11 +113,17 @@ pub fn command(script: &str) -> Value {
     json!(["bash", format!("/pointsman/scripts/{script}")])
 }
 
+/// Is this a label that a mesh or a policy reads: one with a prefix that is not Kubernetes' own? By one without, a user's Service
+/// may find the servers, and would lead clients to a Job.
+fn is_of_a_policy(key: &str) -> bool {
+    key.split_once('/').is_some_and(|(prefix, _)| !["kubernetes.io", "k8s.io"].iter().any(|own| prefix.ends_with(own)))
+}
+
 /// Where a Job may run and as whom, as the servers do. How these spread is theirs, and so are labels that find them.
 pub fn placed(users: &PodTemplate) -> PodTemplate {
     let mut template = users.clone();
     if let Some(metadata) = &mut template.metadata {
-        *metadata = PodMetadata { labels: Strings::new(), annotations: std::mem::take(&mut metadata.annotations) };
+        metadata.labels.retain(|key, _| is_of_a_policy(key));
     }
     if let Some(spec) = &mut template.spec {
         spec.affinity = None;

@@ -147,7 +147,7 @@ words! {
         PrimaryReady,
         /// The state's time is over, although its orders were carried out or refused; or the primary ended three times for another, and nobody could take over.
         DeadlinePassed,
-        /// A child was repaired again and again in a short time, and differs once more.
+        /// A child was repaired four times in an hour, and differs once more.
         DriftFought,
         /// A person has allowed new passwords, and they are not made yet.
         ResetAllowed,

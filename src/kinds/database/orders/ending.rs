@@ -2,15 +2,15 @@
 //! removed, and only then the volumes, each in the very version that was seen.
 
 use super::tombstone;
-use crate::kinds::apply::{creation, removal, removal_with};
-use crate::kinds::children::Slot;
-use crate::kinds::database::children::names::Work;
+use crate::kinds::apply::{creation, relabel, removal, removal_with};
+use crate::kinds::children::{Siblings, Slot};
+use crate::kinds::database::children::names::{self, Work};
 use crate::kinds::database::object::dumps::Taken;
 use crate::kinds::database::object::more::LastWord;
 use crate::kinds::database::object::parts::DeletionPolicy;
 use crate::kinds::database::scene::standing::was_made;
 use crate::kinds::database::scene::{Scene, behind, said, work};
-use crate::kinds::order::{Cascade, Child, Order};
+use crate::kinds::order::{Cascade, Child, ChildKind, ChildRef, Order};
 use crate::kinds::reading::Reading;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::ResourceExt;
@@ -55,9 +55,11 @@ pub fn is_kept(scene: &Scene<'_>, taken: &Taken) -> bool {
 
 /// May anybody write still? Servers that were told to go take no more, however long one of them hangs.
 pub fn serves(scene: &Scene<'_>) -> bool {
-    match scene.look.children.servers.ours() {
-        Some(set) => stays(set),
-        None => scene.members.pods().any(|(_, pod)| stays(pod)),
+    match &scene.look.children.servers {
+        Slot::Ours(set) => stays(set.as_ref()),
+        // It makes pods, whatever its labels say.
+        Slot::Unlabelled { .. } => true,
+        Slot::Free | Slot::Adopted { .. } | Slot::Foreign { .. } => scene.members.pods().any(|(_, pod)| stays(pod)),
     }
 }
 
@@ -98,6 +100,11 @@ pub fn workloads(scene: &Scene<'_>) -> Vec<Order> {
     if let Some(tombstone) = tombstone(scene) {
         return vec![tombstone];
     }
+    // What carries no label of ours is seen by name alone, and not removed: its label comes back first.
+    let labels = labels(scene);
+    if !labels.is_empty() {
+        return labels;
+    }
     let children = &scene.look.children;
     let mut orders: Vec<Order> = gone(&children.schedule).into_iter().collect();
     orders.extend(children.every_job().filter(|job| stays(*job)).filter_map(removal));
@@ -117,6 +124,18 @@ pub fn workloads(scene: &Scene<'_>) -> Vec<Order> {
     orders
 }
 
+/// Our label, on children that have lost it. A volume without it stays, as somebody wanted it.
+fn labels(scene: &Scene<'_>) -> Vec<Order> {
+    let owner = scene.look.seen.object.name_any();
+    let places = scene.look.children.places(&owner).into_iter();
+    let is_volume = |child: &ChildRef| child.kind == ChildKind::PersistentVolumeClaim && child.name != names::backups(&owner);
+    let lost = places.filter_map(|(name, place)| {
+        let (uid, bare) = place.unlabelled()?;
+        Some((ChildRef { kind: place.kind(), name }, uid.to_owned(), bare))
+    });
+    lost.filter(|(child, ..)| !is_volume(child)).map(|(child, uid, bare)| relabel(child, &uid, bare)).collect()
+}
+
 /// The volumes that the policy gives up; none while a server or a Job may still use them.
 pub fn volumes(scene: &Scene<'_>) -> Vec<Order> {
     if tombstone(scene).is_some() || !no_servers(scene) || fate(scene) != Fate::Delete {
@@ -131,6 +150,7 @@ pub fn is_left(scene: &Scene<'_>, volumes: bool) -> bool {
     let there = |slots: &[bool]| slots.iter().any(|there| *there);
     tombstone(scene).is_some()
         || !no_servers(scene)
+        || !labels(scene).is_empty()
         || !children.job_pods.is_empty()
         || !children.maps.is_empty()
         || children.every_job().next().is_some()
@@ -159,7 +179,8 @@ fn tombstone(scene: &Scene<'_>) -> Option<Order> {
 }
 
 fn no_servers(scene: &Scene<'_>) -> bool {
-    scene.look.children.servers.ours().is_none() && scene.members.pods().next().is_none()
+    let is_there = matches!(scene.look.children.servers, Slot::Ours(_) | Slot::Unlabelled { .. });
+    !is_there && scene.members.pods().next().is_none()
 }
 
 fn gone<T: Child>(slot: &Slot<T>) -> Option<Order> {

@@ -1,7 +1,7 @@
 //! Children and target -> orders, a stage at a time: volumes before who is told about them, and that before the servers.
 
 use crate::kinds::apply::{apply, apply_or_remove, creation, relabel};
-use crate::kinds::children::Slot;
+use crate::kinds::children::{Place, Slot};
 use crate::kinds::database::children::secrets::{self, Credentials};
 use crate::kinds::database::children::topology::Topology;
 use crate::kinds::database::children::{claims, configuration, jobs, names, network, scripts, servers};
@@ -20,7 +20,7 @@ use crate::kinds::workload::apply_workload;
 use json_patch::{PatchOperation, ReplaceOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::apps::v1::StatefulSet;
-use k8s_openapi::api::core::v1::PersistentVolumeClaim;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Service};
 use kube::{Resource, ResourceExt};
 use serde_json::json;
 
@@ -79,7 +79,9 @@ fn settings(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children) = (&scene.look.seen.object, &scene.look.children);
     let learned = scene.learned(target);
     let at_start = configuration::at_start(object, target, &learned);
-    let at_start = (!children.has_map(&at_start.child.name)).then(|| creation(at_start));
+    let lost = children.unlabelled.iter().find(|(name, _)| *name == at_start.child.name).and_then(|(_, slot)| slot.unlabelled());
+    let again = lost.map(|(uid, bare)| relabel(at_start.child.clone(), uid, bare));
+    let at_start = again.or_else(|| (!children.has_map(&at_start.child.name)).then(|| creation(at_start)));
     // Servers that were made by another release have its scripts, and miss none.
     let scripts = missing_scripts(scene).filter(|_| scene.look.older_rendering().is_none());
     let mut orders: Vec<Order> = scripts.into_iter().chain(at_start).collect();
@@ -144,12 +146,11 @@ fn addresses(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 
 /// The Service of the primary: what a user has set of it, or where it leads to.
 pub fn primary_service(scene: &Scene<'_>, target: &Plan) -> (Option<Order>, Option<Order>) {
-    let rendered = network::primary(&scene.look.seen.object, target, scene.members.primary());
-    let leads = |live: &k8s_openapi::api::core::v1::Service| {
-        let spec = live.spec.as_ref();
-        let (selector, ports) = (spec.and_then(|spec| spec.selector.as_ref()), spec.and_then(|spec| spec.ports.as_ref()));
+    let rendered = network::primary(&scene.look.seen.object, target, readers::writes_to(scene));
+    let leads = |live: &Service| {
+        let ports = live.spec.as_ref().and_then(|spec| spec.ports.as_ref());
         let port = ports.and_then(|ports| ports.first()).map(|port| port.port);
-        json!(selector) == rendered.object["spec"]["selector"] && json!(port) == rendered.object["spec"]["ports"][0]["port"]
+        network::leads_as(live, &rendered) && json!(port) == rendered.object["spec"]["ports"][0]["port"]
     };
     let slot = &scene.look.children.primary;
     let so = slot.ours().is_some_and(leads);

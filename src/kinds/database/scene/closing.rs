@@ -12,10 +12,12 @@ use crate::kinds::reason::Reason;
 type Holds = fn(&Scene<'_>) -> bool;
 
 /// Questions that close for more than what any kind's do: what waits for ready pods alone goes on once they are, and a Job that
-/// outlasted its time may end well.
-const GOES_ON: [(Reason, Holds); 4] = [
+/// outlasted its time may end well. So may a primary that was to end for another: nobody takes writes until the move goes on.
+const GOES_ON: [(Reason, Holds); 6] = [
     (Reason::ProvisioningStuck, |scene| all_ready(scene) && (was_never_initialized(scene) || was_never_restored(scene))),
     (Reason::RolloutStuck, |scene| all_ready(scene) && came_back(scene) && scene.unread().is_some()),
+    (Reason::RolloutStuck, can_move_on),
+    (Reason::PodsUnavailable, can_move_on),
     (Reason::RestoreFailed, |scene| ended_well(scene, Phase::Restoring)),
     (Reason::SnapshotFailed, |scene| ended_well(scene, Phase::SnapshottingBeforeDelete) && !behind::is_known(scene)),
 ];
@@ -46,6 +48,12 @@ fn is_back(scene: &Scene<'_>, reason: Reason) -> bool {
 pub fn is_obstacle_gone(scene: &Scene<'_>) -> bool {
     let goes_on = |reason| GOES_ON.iter().any(|(of, holds)| *of == reason && holds(scene)) || is_back(scene, reason);
     scene.question.is_some_and(|question| scene.look.obstacle_gone(question.reason) || goes_on(question.reason))
+}
+
+/// Is nobody named, and has the server that was the primary said how it ended?
+fn can_move_on(scene: &Scene<'_>) -> bool {
+    let told = scene.members.told().filter(|_| scene.members.is_moving());
+    told.and_then(|told| told.fenced).is_some_and(|old| scene.members.ended(old).is_some())
 }
 
 /// Has a pod become ready since the question was asked?

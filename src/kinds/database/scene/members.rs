@@ -173,9 +173,10 @@ impl<'a> Members<'a> {
     }
 
     /// The replica whose volume holds what the primary lacks, in its own words; `retried` is the uid of one that is tried again.
+    /// One that runs again may be cloned anew.
     pub fn diverged(&self, retried: Option<&str>) -> Option<(u32, String)> {
-        let stays = |pod: &Pod| pod.metadata.deletion_timestamp.is_none() && pod.metadata.uid.as_deref() != retried;
-        let mut said = self.pods().filter(|(_, pod)| stays(pod)).filter_map(|(ordinal, _)| Some((ordinal, self.refusal(ordinal)?)));
+        let is_another = |pod: &Pod| pod.metadata.uid.as_deref() != retried;
+        let mut said = self.pods().filter(|(_, pod)| is_another(pod)).filter_map(|(ordinal, _)| Some((ordinal, self.ended(ordinal)?)));
         said.find(|(_, (word, _))| matches!(word, Word::Ahead | Word::Diverged)).map(|(ordinal, (_, sentence))| (ordinal, sentence))
     }
 

@@ -1,19 +1,18 @@
-//! Where readers are led: to the replicas that serve, and to the primary where none does. It follows the servers, so it is
-//! nobody's drift.
+//! Where clients are led: who writes to the primary, who reads to the replicas that serve, and to the primary where none does. It
+//! follows the servers, so it is nobody's drift.
 
 use super::Scene;
 use super::members::Members;
-use super::standing;
+use super::{behind, standing};
 use crate::kinds::apply::apply;
 use crate::kinds::children::Slot;
-use crate::kinds::database::children::names;
 use crate::kinds::database::children::network::{self, ROLE};
 use crate::kinds::database::lifecycle::words::Phase;
 use crate::kinds::database::plan::Plan;
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
 use crate::kinds::reason::Reason;
 use crate::kinds::rendered::Rendered;
-use json_patch::{AddOperation, PatchOperation};
+use json_patch::{AddOperation, PatchOperation, RemoveOperation};
 use jsonptr::PointerBuf;
 use k8s_openapi::api::core::v1::{Pod, Service};
 use kube::{Resource, ResourceExt};
@@ -42,9 +41,11 @@ pub fn leads_nobody(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         (&children.primary, network::primary(object, target, None)),
         (&children.read_only, network::read_only(object, target, None, true)),
     ];
-    let leads = |slot: &Slot<Service>, led: &Rendered| {
-        let stays = slot.ours().filter(|live| live.metadata.deletion_timestamp.is_none());
-        stays.and_then(|live| live.spec.as_ref()).is_some_and(|spec| json!(spec.selector) != led.object["spec"]["selector"])
+    let leads = |slot: &Slot<Service>, led: &Rendered| match slot {
+        Slot::Ours(live) if live.metadata.deletion_timestamp.is_none() => !network::leads_as(live, led),
+        // Nobody knows where it leads.
+        Slot::Unlabelled { .. } => true,
+        Slot::Ours(_) | Slot::Free | Slot::Adopted { .. } | Slot::Foreign { .. } => false,
     };
     let led = services.into_iter().filter(|(slot, led)| leads(slot, led));
     led.filter_map(|(slot, led)| apply(slot, led, scene.look.yielded())).collect()
@@ -55,7 +56,14 @@ pub fn is_anybody_led(scene: &Scene<'_>) -> bool {
     scene.look.target.as_ref().is_some_and(|target| !leads_nobody(scene, target).is_empty())
 }
 
-/// Who writes is led after a primary that has moved, where a question keeps that from being done with all else.
+/// The pod that takes writes; nobody where the primary is not known, or where a volume knows of a later one: what is written to
+/// this one would be thrown away.
+pub fn writes_to(scene: &Scene<'_>) -> Option<u32> {
+    scene.members.primary().filter(|_| !behind::is_known(scene))
+}
+
+/// Who writes is led after a primary that has moved, where a question keeps that from being done with all else, and to nobody
+/// where a volume knows of a later one.
 fn writers(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
     let (object, slot) = (&scene.look.seen.object, &scene.look.children.primary);
     let asks = matches!(scene.phase(), Phase::HumanIntervention | Phase::RemovalBlocked);
@@ -63,11 +71,14 @@ fn writers(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
         return None;
     }
     // A pod that readers come to was not made anew yet, and takes no writes.
-    let takes_writes = |ordinal: &u32| scene.members.is_ready(*ordinal) && !scene.members.pod(*ordinal).is_some_and(Members::is_labelled);
-    let primary = scene.members.primary().filter(takes_writes)?;
-    let led = slot.ours().and_then(|service| network::leads_to(service))?;
-    let moved = *led != names::pod(&object.name_any(), primary);
-    moved.then(|| apply(slot, network::primary(object, target, Some(primary)), scene.look.yielded())).flatten()
+    let takes_writes = |ordinal: &u32| scene.members.is_ready(*ordinal) && !standing::serves_as_replica(scene, *ordinal);
+    let primary = writes_to(scene).filter(takes_writes);
+    if primary.is_none() && !behind::is_known(scene) {
+        return None;
+    }
+    let rendered = network::primary(object, target, primary);
+    let live = slot.ours().filter(|live| network::leads_to(live).is_some())?;
+    if network::leads_as(live, &rendered) { None } else { apply(slot, rendered, scene.look.yielded()) }
 }
 
 /// The Service of the read replicas: made, or mended where others wrote to it; and led elsewhere, where it stands as it was
@@ -75,7 +86,8 @@ fn writers(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
 pub fn service(scene: &Scene<'_>, target: &Plan) -> (Option<Order>, Option<Order>) {
     let (object, slot, fields) = (&scene.look.seen.object, &scene.look.children.read_only, scene.look.yielded());
     let led = |primary, ready| apply(slot, network::read_only(object, target, primary, ready), fields);
-    let order = led(scene.members.primary(), scene.members.replica_is_ready());
+    // Replicas of a primary that a volume knows a later one of serve what may be old: they alone.
+    let order = led(writes_to(scene), scene.members.replica_is_ready() || behind::is_known(scene));
     let was_right = || {
         let primaries = (0..scene.count(target)).map(|ordinal| (Some(ordinal), false));
         primaries.chain([(None, false), (None, true)]).any(|(primary, ready)| led(primary, ready).is_none())
@@ -86,13 +98,16 @@ pub fn service(scene: &Scene<'_>, target: &Plan) -> (Option<Order>, Option<Order
     }
 }
 
-/// The label that lets readers come to a replica. Nobody takes it off: a pod that is to be the primary is made anew.
+/// The label that lets readers come to a replica. A pod that is to be the primary is made anew and has none; one that a hand puts
+/// on the pod that is it comes off. While nobody knows who is it, each stays as it is.
 fn role(scene: &Scene<'_>, ordinal: u32, pod: &Pod) -> Option<Order> {
-    let serves = scene.members.primary() != Some(ordinal) && scene.members.is_ready(ordinal);
-    (serves && !Members::is_labelled(pod)).then(|| {
-        let path = PointerBuf::from_tokens(["metadata", "labels", ROLE.0]);
-        let label = PatchOperation::Add(AddOperation { path, value: json!(ROLE.1) });
-        let child = ChildRef { kind: ChildKind::Pod, name: pod.name_any() };
-        Order::Patch { child, patch: patch_of(pod.meta().uid.as_deref(), [label]) }
-    })
+    scene.members.told()?;
+    let path = PointerBuf::from_tokens(["metadata", "labels", ROLE.0]);
+    let change = match (scene.lead() == Some(ordinal), Members::is_labelled(pod)) {
+        (false, false) if scene.members.is_ready(ordinal) => PatchOperation::Add(AddOperation { path, value: json!(ROLE.1) }),
+        (true, true) if standing::was_primary(scene, pod) => PatchOperation::Remove(RemoveOperation { path }),
+        (false | true, false | true) => return None,
+    };
+    let child = ChildRef { kind: ChildKind::Pod, name: pod.name_any() };
+    Some(Order::Patch { child, patch: patch_of(pod.meta().uid.as_deref(), [change]) })
 }

@@ -1,6 +1,7 @@
 //! What is remembered of what the servers are told, and what of it no hand may change.
 
 use super::Scene;
+use super::members::Members;
 use crate::kinds::database::children::topology::{Nonsense, Topology};
 use crate::kinds::database::object::more::System;
 use kube::ResourceExt;
@@ -45,14 +46,15 @@ pub fn recorded(system: &System) -> Topology {
     }
 }
 
-/// What is to be remembered of what the servers are told, and of the pod that is named.
+/// What is to be remembered of what the servers are told, and of the pod that is named, once it is no replica any more.
 pub fn record(scene: &Scene<'_>) -> Option<System> {
     let before = scene.more.system.as_ref();
     let Some(told) = scene.members.told() else { return before.cloned() };
     let identifier = told.systemid.clone().or_else(|| before.and_then(|system| system.identifier.clone()));
     let primary = told.primary.or(told.fenced).or(before.map(|system| system.primary)).unwrap_or_default();
     let claims = told.claims.iter().map(|(ordinal, uid)| (ordinal.to_string(), uid.clone())).collect();
-    let named = told.primary.and_then(|primary| scene.members.pod(primary)?.uid());
+    let named = told.primary.and_then(|primary| scene.members.pod(primary)).filter(|pod| !Members::is_labelled(pod));
+    let named = named.and_then(ResourceExt::uid);
     let pod = named.or_else(|| before.and_then(|system| system.pod.clone()));
     Some(System { primary, epoch: told.epoch, identifier, pod, claims })
 }

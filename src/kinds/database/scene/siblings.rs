@@ -10,6 +10,7 @@ use crate::kinds::database::object::more::More;
 use crate::kinds::database::object::v1::Database as Object;
 use crate::kinds::database::reports::results::{self, Dump};
 use crate::kinds::intervention::{Subject, id};
+use crate::kinds::order::ChildKind;
 use crate::kinds::reading::Reading;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::batch::v1::{CronJob, Job};
@@ -41,6 +42,8 @@ pub struct Children {
     pub settings: Slot<ConfigMap>,
     /// Every ConfigMap that is ours, those that are named by their digest among them.
     pub maps: Vec<Arc<ConfigMap>>,
+    /// Those that our label was taken from.
+    pub unlabelled: Vec<(String, Slot<ConfigMap>)>,
     /// Is it written down where the last dump is?
     pub has_tombstone: bool,
     /// The Service of the primary.
@@ -103,6 +106,7 @@ pub fn find(lookup: &impl Lookup, object: &Object) -> Children {
         settings: lookup.slot(&names::settings(&name)),
         has_tombstone: !matches!(lookup.slot::<ConfigMap>(&tombstone), Slot::Free),
         maps: lookup.all(),
+        unlabelled: lookup.unlabelled(),
         primary: lookup.slot(&names::own(&name)),
         read_only: lookup.slot(&names::read_only(&name)),
         addresses: lookup.slot(&names::pods(&name)),
@@ -191,6 +195,10 @@ impl Siblings for Children {
             (names::own(owner), &self.schedule),
         ];
         places.extend(others);
+        let known: Vec<String> =
+            places.iter().filter(|(_, place)| place.kind() == ChildKind::ConfigMap).map(|(name, _)| name.clone()).collect();
+        let others = self.unlabelled.iter().filter(|(name, _)| !known.contains(name));
+        places.extend(others.map(|(name, slot)| (name.clone(), slot as &dyn Place)));
         places.extend(self.jobs.iter().map(|job| (job.name.clone(), &job.slot as &dyn Place)));
         places
     }

@@ -1,6 +1,7 @@
 //! How a database stands: what more than one asks of a scene.
 
 use super::Scene;
+use super::behind;
 use super::members::Members;
 use super::siblings::remembered;
 use crate::kinds::annotations::{PROTECTED, is_set};
@@ -17,6 +18,7 @@ use crate::kinds::order::ChildKind;
 use crate::kinds::pods::{ready_since, trouble};
 use crate::kinds::reason::Reason;
 use jiff::SignedDuration;
+use k8s_openapi::api::core::v1::Pod;
 use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
 
@@ -69,8 +71,18 @@ pub fn is_switchover_wanted(scene: &Scene<'_>) -> bool {
     let Some(told) = scene.members.told().filter(|_| !was_never_ready(scene)) else { return false };
     let goes =
         |primary: u32| !is_going(scene) && scene.look.target.as_ref().is_some_and(|target| primary >= target.replicas.unsigned_abs());
-    let served = |primary: u32| scene.members.pod(primary).is_some_and(Members::is_labelled);
-    told.primary.is_none_or(|primary| goes(primary) || served(primary))
+    told.primary.is_none_or(|primary| goes(primary) || serves_as_replica(scene, primary))
+}
+
+/// Are readers led to the pod of this ordinal since it is a replica? Only a start makes a primary of it.
+pub fn serves_as_replica(scene: &Scene<'_>, ordinal: u32) -> bool {
+    scene.members.pod(ordinal).is_some_and(|pod| Members::is_labelled(pod) && !was_primary(scene, pod))
+}
+
+/// Is this the pod that is recorded as the primary's own?
+pub fn was_primary(scene: &Scene<'_>, pod: &Pod) -> bool {
+    let recorded = scene.more.system.as_ref().and_then(|system| system.pod.as_ref());
+    recorded.is_some() && recorded == pod.metadata.uid.as_ref()
 }
 
 /// How often the primary is to end for another at most, before a person is asked.
@@ -120,8 +132,8 @@ pub fn is_midway(scene: &Scene<'_>) -> bool {
     let name = scene.look.seen.object.name_any();
     let led = scene.look.children.primary.ours().and_then(|service| network::leads_to(service));
     let fought_over = writers_are_fought_over(scene);
-    let serves = |heir: u32| fought_over || led.is_none_or(|pod| *pod == names::pod(&name, heir));
-    let heir = told.primary.filter(|heir| !serves(*heir) || scene.members.pod(*heir).is_some_and(Members::is_labelled));
+    let serves = |heir: u32| fought_over || behind::is_known(scene) || led.is_none_or(|pod| *pod == names::pod(&name, heir));
+    let heir = told.primary.filter(|heir| !serves(*heir) || serves_as_replica(scene, *heir));
     let turn = heir.or(told.fenced.filter(|_| told.primary.is_none()));
     // One that waits to be named, or for its crash to be told, is part of the move.
     let waits = |ordinal: u32| matches!(scene.members.ended(ordinal), Some((Refusal::Fenced | Refusal::Unclean, _)));

@@ -21,7 +21,7 @@ fn comes_back(space: &Space, base: &Thing<'_>, what: &str) {
 fn what_is_deleted_comes_back() {
     let _turn = shared();
     let space = Space::new("deleted");
-    // One whose children were taken away four times in ten minutes is fought over.
+    // One whose children were taken away four times in an hour is fought over.
     let taken = [
         &["service/NAME", "service/NAME-ro", "service/NAME-pods", "cronjob/NAME"][..],
         &["configmap/NAME-settings", "configmap/NAME-topology", "statefulset/NAME", super::SCRIPTS],
