@@ -206,8 +206,8 @@ fn kinds(set: &ArgMatches) -> BTreeMap<&'static str, Settings> {
         } else if let Some(registry) = registry {
             settings.default_image = values::at_registry(&settings.default_image, registry);
         }
+        settings.yielded = many(set, "yield");
     }
-    kinds.values_mut().for_each(|settings| settings.yielded = many(set, "yield"));
     for values::Deadline { kind, state, limit } in many::<values::Deadline>(set, "deadline") {
         if let Some(settings) = kinds.get_mut(kind) {
             settings.deadlines.insert(state, limit);
