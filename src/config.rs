@@ -283,6 +283,8 @@ mod tests {
             ("Deployment:spec.replicas", "is no JSON pointer"),
             ("Service:/spec/selector/app", "never left to anybody"),
             ("Deployment:/metadata", "never left to anybody"),
+            ("Service:/spec", "never left to anybody"),
+            ("StatefulSet:/spec/template/metadata", "never left to anybody"),
         ] {
             let fault = parse(&["--yield", text]).expect_err(text);
             assert!(fault.contains(says), "{fault}");

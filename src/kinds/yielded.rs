@@ -22,7 +22,12 @@ const KEPT: [&str; 4] = ["/metadata", "/spec/selector", "/spec/ports", "/spec/te
 const EVERY: &str = "*";
 
 fn is_kept(field: &str) -> bool {
-    KEPT.iter().any(|kept| field == *kept || field.strip_prefix(kept).is_some_and(|rest| rest.starts_with('/')))
+    KEPT.iter().any(|kept| is_within(field, kept))
+}
+
+/// Is this the field, or one below it?
+fn is_within(field: &str, around: &str) -> bool {
+    field.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The field of every child of a kind that `KIND:POINTER` names.
@@ -40,7 +45,7 @@ pub fn everywhere(text: &str) -> Result<Subject, String> {
     if !field.starts_with('/') || Pointer::parse(field).is_err() {
         return Err(format!("{field} is no JSON pointer, which is written as /spec/replicas"));
     }
-    if is_kept(field) {
+    if is_kept(field) || KEPT.iter().any(|kept| is_within(kept, field)) {
         return Err(format!("{field} is never left to anybody: by it children are found, or clients are led to them"));
     }
     Ok(Subject { kind: kind.to_owned(), name: EVERY.to_owned(), uid: None, field: Some(field.to_owned()), wanted: None })
@@ -58,8 +63,11 @@ impl<K: Kind> Observation<K> {
 
     /// Is all that the open question is about left to another writer on every object by now?
     pub fn has_yielded_all(&self) -> bool {
-        let same = |subject: &Subject, left: &Subject| (&subject.kind, &subject.field) == (&left.kind, &left.field);
-        let is_left = |subject: &Subject| self.settings.yielded.iter().any(|left| same(subject, left));
+        let covers = |left: &Subject, subject: &Subject| {
+            let fields = subject.field.as_ref().zip(left.field.as_ref());
+            subject.kind == left.kind && fields.is_some_and(|(field, left)| is_within(field, left))
+        };
+        let is_left = |subject: &Subject| self.settings.yielded.iter().any(|left| covers(left, subject));
         let asked = self.object.status().and_then(|status| status.intervention.as_ref());
         asked.is_some_and(|question| !question.subjects.is_empty() && question.subjects.iter().all(is_left))
     }

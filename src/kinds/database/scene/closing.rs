@@ -5,6 +5,7 @@ use super::undone::{was_never_initialized, was_never_restored};
 use super::work::{self, Progress};
 use super::{behind, outcome, standing};
 use crate::kinds::database::lifecycle::words::Phase;
+use crate::kinds::database::reports::last_words::Word;
 use crate::kinds::pods::ready_since;
 use crate::kinds::reason::Reason;
 
@@ -50,10 +51,11 @@ pub fn is_obstacle_gone(scene: &Scene<'_>) -> bool {
     scene.question.is_some_and(|question| scene.look.obstacle_gone(question.reason) || goes_on(question.reason))
 }
 
-/// Is nobody named, and has the server that was the primary said how it ended?
+/// Is nobody named, and has the server that was the primary said what a move goes on with?
 fn can_move_on(scene: &Scene<'_>) -> bool {
-    let told = scene.members.told().filter(|_| scene.members.is_moving());
-    told.and_then(|told| told.fenced).is_some_and(|old| scene.members.ended(old).is_some())
+    let told = scene.members.told().filter(|_| scene.members.is_moving() && scene.look.seen.refusal.is_none());
+    let ended = told.and_then(|told| scene.members.ended(told.fenced?));
+    ended.is_some_and(|(word, _)| matches!(word, Word::Fenced | Word::Unclean))
 }
 
 /// Has a pod become ready since the question was asked?
