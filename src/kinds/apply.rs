@@ -41,8 +41,9 @@ pub fn adoption(owner: &str, children: &impl Siblings, wanted: Vec<Rendered>) ->
     wanted.into_iter().filter_map(over).collect()
 }
 
-/// Our label alone, on a child that is seen by name only.
-pub fn relabel(child: ChildRef, uid: &str, bare: bool) -> Order {
+/// Our label alone, on the child of this name, where that was taken from it: it is seen by name only.
+pub fn relabel(place: &dyn Place, name: String) -> Option<Order> {
+    let (uid, bare) = place.unlabelled()?;
     let (label, value) = MANAGED_BY;
     let labels = PointerBuf::from_tokens(["metadata", "labels"]);
     let ours = if bare {
@@ -50,7 +51,8 @@ pub fn relabel(child: ChildRef, uid: &str, bare: bool) -> Order {
     } else {
         AddOperation { path: labels.with_trailing_token(label), value: json!(value) }
     };
-    Order::Patch { child, patch: patch_of(Some(uid), [PatchOperation::Add(ours)]) }
+    let child = ChildRef { kind: place.kind(), name };
+    Some(Order::Patch { child, patch: patch_of(Some(uid), [PatchOperation::Add(ours)]) })
 }
 
 /// One number alone, in a write that touches nothing else.

@@ -55,8 +55,8 @@ pub fn apply_workload<T: Workload>(
     stands: Option<&String>,
     yielded: &[Subject],
 ) -> Option<Order> {
-    if let (Some(_), Slot::Unlabelled { uid, bare }) = (stands, slot) {
-        return Some(relabel(rendered.child, uid, *bare));
+    if let Some(again) = stands.and_then(|_| relabel(slot, rendered.child.name.clone())) {
+        return Some(again);
     }
     if let (Some(settled), Some(live)) = (stands, slot.ours())
         && live.template() == *settled

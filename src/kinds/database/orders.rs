@@ -133,11 +133,11 @@ fn started(scene: &Scene<'_>, task: Task<'_>) -> Option<Order> {
     if scene.look.children.scripts.ours().is_none() {
         return needed::missing_scripts(scene);
     }
-    match (task.progress, scene.look.children.job(task.work).map(|one| &one.slot)) {
-        (Progress::Missing, Some(Slot::Unlabelled { uid, bare })) => Some(relabel(task.rendered.child, uid, *bare)),
-        (Progress::Missing, _) => Some(creation(task.rendered)),
-        (Progress::Another(job), _) => removal(job),
-        (Progress::Running | Progress::Done(_) | Progress::Failed(_), _) => None,
+    let again = || relabel(&scene.look.children.job(task.work)?.slot, task.rendered.child.name.clone());
+    match task.progress {
+        Progress::Missing => Some(again().unwrap_or_else(|| creation(task.rendered))),
+        Progress::Another(job) => removal(job),
+        Progress::Running | Progress::Done(_) | Progress::Failed(_) => None,
     }
 }
 

@@ -3,14 +3,14 @@
 
 use super::tombstone;
 use crate::kinds::apply::{creation, relabel, removal, removal_with};
-use crate::kinds::children::{Siblings, Slot};
+use crate::kinds::children::{Place, Siblings, Slot};
 use crate::kinds::database::children::names::{self, Work};
 use crate::kinds::database::object::dumps::Taken;
 use crate::kinds::database::object::more::LastWord;
 use crate::kinds::database::object::parts::DeletionPolicy;
 use crate::kinds::database::scene::standing::was_made;
 use crate::kinds::database::scene::{Scene, behind, said, work};
-use crate::kinds::order::{Cascade, Child, ChildKind, ChildRef, Order};
+use crate::kinds::order::{Cascade, Child, ChildKind, Order};
 use crate::kinds::reading::Reading;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::ResourceExt;
@@ -128,12 +128,8 @@ pub fn workloads(scene: &Scene<'_>) -> Vec<Order> {
 fn labels(scene: &Scene<'_>) -> Vec<Order> {
     let owner = scene.look.seen.object.name_any();
     let places = scene.look.children.places(&owner).into_iter();
-    let is_volume = |child: &ChildRef| child.kind == ChildKind::PersistentVolumeClaim && child.name != names::backups(&owner);
-    let lost = places.filter_map(|(name, place)| {
-        let (uid, bare) = place.unlabelled()?;
-        Some((ChildRef { kind: place.kind(), name }, uid.to_owned(), bare))
-    });
-    lost.filter(|(child, ..)| !is_volume(child)).map(|(child, uid, bare)| relabel(child, &uid, bare)).collect()
+    let is_volume = |name: &str, place: &dyn Place| place.kind() == ChildKind::PersistentVolumeClaim && name != names::backups(&owner);
+    places.filter(|(name, place)| !is_volume(name, *place)).filter_map(|(name, place)| relabel(place, name)).collect()
 }
 
 /// The volumes that the policy gives up; none while a server or a Job may still use them.

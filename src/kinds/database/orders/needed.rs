@@ -1,7 +1,7 @@
 //! Children and target -> orders, a stage at a time: volumes before who is told about them, and that before the servers.
 
 use crate::kinds::apply::{apply, apply_or_remove, creation, relabel};
-use crate::kinds::children::{Place, Slot};
+use crate::kinds::children::Slot;
 use crate::kinds::database::children::secrets::{self, Credentials};
 use crate::kinds::database::children::topology::Topology;
 use crate::kinds::database::children::{claims, configuration, jobs, names, network, scripts, servers};
@@ -79,8 +79,8 @@ fn settings(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let (object, children) = (&scene.look.seen.object, &scene.look.children);
     let learned = scene.learned(target);
     let at_start = configuration::at_start(object, target, &learned);
-    let lost = children.unlabelled.iter().find(|(name, _)| *name == at_start.child.name).and_then(|(_, slot)| slot.unlabelled());
-    let again = lost.map(|(uid, bare)| relabel(at_start.child.clone(), uid, bare));
+    let lost = children.unlabelled.iter().find(|(name, _)| *name == at_start.child.name);
+    let again = lost.and_then(|(name, slot)| relabel(slot, name.clone()));
     let at_start = again.or_else(|| (!children.has_map(&at_start.child.name)).then(|| creation(at_start)));
     // Servers that were made by another release have its scripts, and miss none.
     let scripts = missing_scripts(scene).filter(|_| scene.look.older_rendering().is_none());
@@ -105,11 +105,8 @@ fn volumes(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         matches!(slot, Some(Slot::Free)) && lost != Some(*ordinal)
     });
     let mut orders: Vec<Order> = missing.map(|ordinal| creation(claims::data(object, target, ordinal))).collect();
-    orders.extend(children.claims.iter().zip(0..scene.count(target)).filter_map(|(slot, ordinal)| {
-        let Slot::Unlabelled { uid, bare } = slot else { return None };
-        let child = ChildRef { kind: ChildKind::PersistentVolumeClaim, name: names::claim(&object.name_any(), ordinal) };
-        Some(relabel(child, uid, *bare))
-    }));
+    let claims = children.claims.iter().zip(0..scene.count(target));
+    orders.extend(claims.filter_map(|(slot, ordinal)| relabel(slot, names::claim(&object.name_any(), ordinal))));
     orders.extend(dumps(scene, target).filter(|_| target.keeps_dumps() || is_there(&children.backups)));
     orders
 }

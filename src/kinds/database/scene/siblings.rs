@@ -195,10 +195,9 @@ impl Siblings for Children {
             (names::own(owner), &self.schedule),
         ];
         places.extend(others);
-        let known: Vec<String> =
-            places.iter().filter(|(_, place)| place.kind() == ChildKind::ConfigMap).map(|(name, _)| name.clone()).collect();
-        let others = self.unlabelled.iter().filter(|(name, _)| !known.contains(name));
-        places.extend(others.map(|(name, slot)| (name.clone(), slot as &dyn Place)));
+        let is_known = |name: &str| places.iter().any(|(known, place)| known == name && place.kind() == ChildKind::ConfigMap);
+        let named_by_digest: Vec<_> = self.unlabelled.iter().filter(|(name, _)| !is_known(name)).collect();
+        places.extend(named_by_digest.into_iter().map(|(name, slot)| (name.clone(), slot as &dyn Place)));
         places.extend(self.jobs.iter().map(|job| (job.name.clone(), &job.slot as &dyn Place)));
         places
     }
