@@ -39,7 +39,7 @@ fn a_configuration_older_than_the_volume_is_refused() {
     fs::write(world.claim(0).join("marker"), world.marker(0).replace("epoch=1", "epoch=2")).expect("a marker");
     let said = world.start(0).assert_refused("STALE_CONFIG");
     // The operator reads it from there.
-    assert!(said.contains("; epoch=2 role=primary systemid=7"), "{said}");
+    assert!(said.contains("; epoch=2 role=primary primary=0 systemid=7"), "{said}");
     world.topology(&[("epoch", "2")]);
     world.serve(0).stop();
 }

@@ -84,7 +84,7 @@ impl Remembered for Database {
             Some(Event::Protected) if ending::serves(&scene) => {
                 (more.snapshot, more.written_since, more.begun) = (None, Some(Time(look.seen.now)), true);
             }
-            Some(Event::BelieveVolumesAnswered) => more.system = behind::believed(&scene).or(more.system.take()),
+            Some(Event::BelieveVolumesAnswered) => more.system = behind::believable(&scene).or(more.system.take()),
             Some(Event::KeepVolumesAnswered) => more.last_word = Some(LastWord::KeepVolumes),
             Some(Event::SkipSnapshotAnswered) => more.last_word = Some(LastWord::SkipSnapshot),
             Some(Event::RetryAnswered) => try_again(more, &scene, status.intervention.as_ref().map(|asked| asked.reason)),

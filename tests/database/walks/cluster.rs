@@ -41,8 +41,8 @@ pub enum Trouble {
     Mesh,
 }
 
-/// What a volume says of itself: the epoch in which its server ran last, and whether as the primary.
-type Marker = (u32, bool);
+/// What a volume says of itself: the epoch in which its server ran last, whether as the primary, and who was that.
+type Marker = (u32, bool, String);
 
 /// The cluster at one moment.
 #[derive(Clone)]
@@ -373,10 +373,11 @@ impl Cluster {
     /// What a server says whose volume has seen more than it is told; one that runs does not look.
     fn is_told_less(&self, ordinal: u32) -> Option<String> {
         let pod = self.get(ChildKind::Pod, &format!("db-{ordinal}"))?;
-        let (epoch, primary) = self.markers.get(&self.volume(ordinal)?)?;
-        let (told, role) = (self.told_epoch(), if *primary { "primary" } else { "replica" });
+        let (epoch, is_primary, primary) = self.markers.get(&self.volume(ordinal)?)?;
+        let (told, role) = (self.told_epoch(), if *is_primary { "primary" } else { "replica" });
         let starts = pod["status"]["conditions"][0]["status"] != "True";
-        let words = format!("the volume has seen epoch {epoch} and the topology says {told}; epoch={epoch} role={role} systemid={SYSTEM}");
+        let marker = format!("epoch={epoch} role={role} primary={primary} systemid={SYSTEM}");
+        let words = format!("the volume has seen epoch {epoch} and the topology says {told}; {marker}");
         (starts && *epoch > told).then(|| format!("STALE_CONFIG: {words}"))
     }
 
@@ -440,7 +441,7 @@ impl Cluster {
             self.troubles.remove(&Trouble::Crash);
         }
         if let Some(volume) = volume.filter(|_| fits) {
-            self.markers.insert(volume, (epoch, told == me));
+            self.markers.insert(volume, (epoch, told == me, told));
         }
         let ready = if fits { "True" } else { "False" };
         if pod["status"]["conditions"][0]["status"] != json!(ready) {

@@ -422,6 +422,24 @@ fn a_cluster_that_was_put_back_to_before_a_move_believes_the_volumes_when_told_t
     assert_eq!(life.claims(), claims);
 }
 
+/// Whoever was named did not start before the API server's data was put back: its replicas know it.
+#[test]
+fn a_primary_that_was_named_and_never_started_is_believed_by_its_replicas() {
+    let (mut life, claims) = put_back();
+    let volume = life.cluster.get(ChildKind::PersistentVolumeClaim, "data-db-1").expect("a claim")["metadata"]["uid"].clone();
+    life.cluster.markers.insert(volume.as_str().expect("a uid").to_owned(), (1, false, "0".to_owned()));
+    life.settle();
+    // A server that runs for a minute has read its volume.
+    life.cluster.now += jiff::SignedDuration::from_mins(2);
+    life.settle();
+    let question = life.status()["intervention"].clone();
+    assert_eq!(question["reason"], "TopologyBehind", "{question:#}");
+    assert!(question["evidence"].to_string().contains("its volume was used as a replica of db-1 in epoch 2"), "{question:#}");
+    life.answer("believe-volumes");
+    assert_eq!((life.state(), &life.status()["primary"]), (Phase::Ready.text(), &json!("db-1")), "{:?}", life.path);
+    assert_eq!(life.claims(), claims);
+}
+
 /// The primary that was moved away from starts, since its volume says what it is told; the one after it does not.
 #[test]
 fn nobody_is_led_to_a_primary_that_another_one_has_followed() {
@@ -509,7 +527,7 @@ fn volumes_are_not_believed_while_that_of_the_last_primary_is_silent() {
     let (mut life, _) = put_back();
     // Its volume says nothing yet: the image is pulled.
     let markers = life.cluster.markers.clone();
-    life.cluster.markers.retain(|_, (_, is_primary)| !*is_primary);
+    life.cluster.markers.retain(|_, (_, is_primary, _)| !*is_primary);
     life.until(|life| life.cluster.get(ChildKind::Pod, "db-1").is_some());
     let mut status = life.cluster.get(ChildKind::Pod, "db-1").expect("a pod")["status"].clone();
     status["containerStatuses"] = json!([{ "name": "postgresql", "ready": false, "restartCount": 0, "image": "", "imageID": "",
@@ -533,7 +551,7 @@ fn volumes_are_not_believed_while_that_of_the_last_primary_is_silent() {
 #[test]
 fn no_volume_that_knows_more_goes_with_a_dump_of_one_that_does_not() {
     let (mut life, claims) = put_back();
-    life.cluster.markers.values_mut().filter(|(_, is_primary)| !*is_primary).for_each(|marker| *marker = (1, true));
+    life.cluster.markers.values_mut().filter(|(_, is_primary, _)| !*is_primary).for_each(|marker| *marker = (1, true, "0".to_owned()));
     life.settle();
     assert_eq!(life.status()["reason"], "TopologyBehind", "{:?}", life.path);
     assert_eq!(life.delete().last(), path(&[Phase::RemovalBlocked]).last(), "{:?}", life.cluster.done);

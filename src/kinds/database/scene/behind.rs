@@ -8,6 +8,7 @@ use crate::kinds::database::reports::last_words::{Word, pairs_at_end};
 use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
+use std::collections::BTreeSet;
 
 /// What a volume's marker says, in the last words of its server.
 pub struct Marker {
@@ -15,8 +16,8 @@ pub struct Marker {
     pub ordinal: u32,
     /// The epoch in which its server ran last.
     pub epoch: u32,
-    /// Was it the primary then?
-    pub is_primary: bool,
+    /// The ordinal of the primary of that epoch, where it says so.
+    pub primary: Option<u32>,
     /// The system identifier of the data.
     pub identifier: String,
 }
@@ -55,33 +56,34 @@ pub fn markers(scene: &Scene<'_>) -> Vec<Marker> {
     said.filter(|marker| marker.epoch > epoch).collect()
 }
 
-/// The one to believe: the only primary of the latest epoch that any volume has seen, with this object's data.
-pub fn believable(scene: &Scene<'_>) -> Option<Marker> {
-    let markers = markers(scene);
-    let latest = markers.iter().map(|marker| marker.epoch).max()?;
-    let told = scene.members.told().and_then(|told| told.systemid.as_ref());
-    let known = told.or(scene.more.system.as_ref().and_then(|system| system.identifier.as_ref()));
-    let is_ours = |marker: &Marker| known.is_none_or(|known| *known == marker.identifier);
-    let mut primaries = markers.into_iter().filter(|marker| marker.is_primary && marker.epoch == latest);
-    let first = primaries.next().filter(is_ours)?;
-    (primaries.next().is_none() && is_whole(scene)).then_some(first)
-}
-
-/// What is recorded once that one is believed.
-pub fn believed(scene: &Scene<'_>) -> Option<System> {
-    let Marker { ordinal, epoch, identifier, .. } = believable(scene)?;
+/// What to believe, and to record: the only primary of the latest epoch that any volume has seen, with this object's data. Its own
+/// volume need not say so, where it was named and did not start: the replicas of that epoch know it.
+pub fn believable(scene: &Scene<'_>) -> Option<System> {
+    let mut markers = markers(scene);
+    let epoch = markers.iter().map(|marker| marker.epoch).max()?;
+    markers.retain(|marker| marker.epoch == epoch);
     let before = scene.more.system.clone().unwrap_or_default();
-    Some(System { primary: ordinal, epoch, identifier: Some(identifier), pod: None, claims: before.claims })
+    let told = scene.members.told().and_then(|told| told.systemid.as_ref());
+    let known = told.or(before.identifier.as_ref()).unwrap_or(&markers.first()?.identifier).clone();
+    let primaries: BTreeSet<u32> = markers.iter().filter_map(|marker| marker.primary).collect();
+    // What no volume stands for would be made anew, and empty.
+    let primary = primaries.first().copied().filter(|primary| primaries.len() == 1 && scene.claim(*primary).is_some())?;
+    let is_ours = markers.iter().all(|marker| marker.identifier == known);
+    (is_ours && is_whole(scene)).then(|| System { primary, epoch, identifier: Some(known), pod: None, claims: before.claims })
 }
 
 fn marker(ordinal: u32, (word, sentence): &(Word, String)) -> Option<Marker> {
     let said = pairs_at_end(sentence).filter(|_| *word == Word::StaleConfig)?;
     let value = |key: &str| said.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
-    let role = value("role").filter(|role| ["primary", "replica"].contains(role))?;
+    let primary = match value("role")? {
+        "primary" => Some(ordinal),
+        "replica" => value("primary").and_then(|primary| primary.parse().ok()),
+        _ => return None,
+    };
     Some(Marker {
         ordinal,
         epoch: value("epoch")?.parse().ok().filter(|epoch| *epoch < EPOCHS)?,
-        is_primary: role == "primary",
+        primary,
         identifier: value("systemid").filter(|identifier| !identifier.is_empty())?.to_owned(),
     })
 }

@@ -41,13 +41,14 @@ tidy_volume() {
 }
 
 read_marker() {
-    marked_epoch=0 marked_role='' marked_systemid='' marked_claim=''
+    marked_epoch=0 marked_role='' marked_primary='' marked_systemid='' marked_claim=''
     [[ -f $MARKER ]] || return 0
     local key value
     while IFS='=' read -r key value; do
         case $key in
         epoch) marked_epoch=$value ;;
         role) marked_role=$value ;;
+        primary) marked_primary=$value ;;
         systemid) marked_systemid=$value ;;
         claim) marked_claim=$value ;;
         esac
@@ -57,7 +58,7 @@ read_marker() {
 
 # write_marker ROLE SYSTEMID: beside PGDATA, whose every file a clone would copy.
 write_marker() {
-    printf 'epoch=%s\nrole=%s\nsystemid=%s\nclaim=%s\n' "$epoch" "$1" "$2" "$claim" >"$MARKER.new"
+    printf 'epoch=%s\nrole=%s\nprimary=%s\nsystemid=%s\nclaim=%s\n' "$epoch" "$1" "$primary" "$2" "$claim" >"$MARKER.new"
     keep "$MARKER.new"
     mv "$MARKER.new" "$MARKER"
     keep "$DATA"
@@ -89,11 +90,12 @@ reached() {
 # What any start needs to be true of a volume that is not empty.
 check_volume() {
     local major found
+    local marked="epoch=$marked_epoch role=$marked_role primary=$marked_primary systemid=$marked_systemid"
     # A clone that was interrupted has left nothing, whichever claim it was begun under.
     [[ -z $marked_claim || $marked_claim == "$claim" || ($marked_role == cloning && ! -e $PGDATA) ]] ||
         refuse FOREIGN_CLAIM "the volume was written under claim $marked_claim and is mounted as $claim"
     ((marked_epoch <= epoch)) ||
-        refuse STALE_CONFIG "the volume has seen epoch $marked_epoch and the topology says $epoch; epoch=$marked_epoch role=$marked_role systemid=$marked_systemid"
+        refuse STALE_CONFIG "the volume has seen epoch $marked_epoch and the topology says $epoch; $marked"
     [[ -e $PGDATA ]] || return 0
     [[ -f $PGDATA/PG_VERSION ]] || refuse FOREIGN_DATA "pgdata holds no PostgreSQL data"
     major=$("$BIN/postgres" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')

@@ -77,7 +77,11 @@ pub fn seen_later(scene: &Scene<'_>) -> Vec<Evidence> {
     let known = scene.more.system.as_ref().map(|system| format!("{} of epoch {}", names::pod(&owner, system.primary), system.epoch));
     let known = known.unwrap_or_else(|| "none".to_owned());
     let seen = |marker: Marker| {
-        let role = if marker.is_primary { "the primary" } else { "a replica" };
+        let role = match marker.primary {
+            Some(primary) if primary == marker.ordinal => "the primary".to_owned(),
+            Some(primary) => format!("a replica of {}", names::pod(&owner, primary)),
+            None => "a replica".to_owned(),
+        };
         let words = format!("its volume was used as {role} in epoch {}; the last primary that is known is {known}", marker.epoch);
         quote("Pod", &names::pod(&owner, marker.ordinal), &words)
     };
