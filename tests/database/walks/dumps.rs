@@ -241,3 +241,16 @@ fn what_has_lost_its_label_goes_too() {
         assert_eq!(gone(life), left, "{until:?}");
     }
 }
+
+/// Today's attempt has another name, and no garbage collector comes while the object waits for the pod.
+#[test]
+fn a_pod_goes_whose_job_of_an_earlier_attempt_nobody_sees() {
+    let mut life = Life::unborn(&json!({}));
+    life.cluster.says.insert("probe.sh".to_owned(), (false, "FAILED: told to".to_owned()));
+    life.settle();
+    life.cluster.loses_its_label(ChildKind::Job, "db-probe");
+    life.answer("retry");
+    assert_eq!(life.state(), Phase::HumanIntervention.text(), "{:?}", life.path);
+    life.delete();
+    assert!(life.cluster.object.is_none(), "{:?}\n{:?}", life.path, life.cluster.things.keys());
+}
