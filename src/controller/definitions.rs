@@ -135,7 +135,7 @@ mod tests {
                 assert!(said.ends_with("; apply the definitions of this release"), "{said}");
             }
             let open = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
-            let newer = edited(&ours, |definition| status_of(definition)["properties"]["later"] = json!({ "type": "string" }));
+            let newer = edited(&ours, |definition| status_of(definition)["properties"]["ofALaterRelease"] = json!({ "type": "string" }));
             let open = edited(&ours, |definition| *status_of(definition) = open);
             for theirs in [ours.clone(), newer, open] {
                 assert_eq!(lacks(&ours, &theirs), None);

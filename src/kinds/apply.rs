@@ -83,7 +83,7 @@ pub fn creation(rendered: Rendered) -> Order {
 }
 
 /// The fields of children that orders would change.
-pub fn fields(owner: &str, orders: &[Order], children: &impl Siblings) -> Vec<Subject> {
+pub fn fields<'a>(owner: &str, orders: impl Iterator<Item = &'a Order>, children: &impl Siblings) -> Vec<Subject> {
     let changed = |order: &Order| match order {
         Order::Apply { child, object, .. } if !child.kind.is_secret() => {
             let live = children.place(owner, child).and_then(Place::live);
@@ -91,7 +91,7 @@ pub fn fields(owner: &str, orders: &[Order], children: &impl Siblings) -> Vec<Su
         }
         Order::Apply { .. } | Order::Create { .. } | Order::Own { .. } | Order::Patch { .. } | Order::Delete { .. } => Vec::new(),
     };
-    orders.iter().flat_map(changed).collect()
+    orders.flat_map(changed).collect()
 }
 
 /// Why an order is given, in words; nothing where it is the first apply of a child that is not there.

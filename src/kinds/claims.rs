@@ -153,10 +153,10 @@ fn up_to_date<K: Tells>(status: &Status<K::Spec>, look: &Look<'_, K>, phase: K::
         return ("NewerRendering", format!("{stand}: {refresh}"));
     } else if !status.yielded.is_empty() {
         ("Yielded", "fields that are named in status.yielded are left to another writer")
-    } else if !look.seen.settings.yielded.is_empty() {
-        ("Yielded", "the fields that --yield names are left to another writer")
     } else if let Some(why) = K::newer_default(look, status) {
         return ("OlderThanDefault", why);
+    } else if look.leaves_fields_everywhere() {
+        ("Yielded", "the fields that --yield names are left to another writer")
     } else {
         ("UpToDate", "the spec is applied")
     };

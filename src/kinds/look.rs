@@ -6,11 +6,9 @@ use super::intervention::Subject;
 use super::order::{ChildKind, ChildRef, Fate, Order};
 use super::reason::{About, Reason};
 use super::rendered::Rendered;
-use super::status::{DRIFTS, Status};
+use super::status::Status;
 use super::{Kind, Known, Observation, Violation};
 use crate::machine::Role;
-use jiff::SignedDuration;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
 use std::borrow::Cow;
@@ -42,6 +40,10 @@ pub trait Compared: Kind<Children: Siblings> {
     fn is_idle(look: &Look<'_, Self>, child: &ChildRef) -> bool;
     /// What it takes to make every child what the target says; nothing when they are.
     fn needed(look: &Look<'_, Self>, target: &Self::Plan) -> Vec<Order>;
+    /// The same of children that serve nobody at once.
+    fn upkeep(_look: &Look<'_, Self>, _target: &Self::Plan) -> Vec<Order> {
+        Vec::new()
+    }
     /// Do the children themselves say that they are what the target asks for, and ready?
     fn is_settled(look: &Look<'_, Self>) -> bool;
     /// Pods of the target that are surely ready.
@@ -72,6 +74,8 @@ pub struct Look<'a, K: Compared> {
     pub changes: BTreeSet<K::Event>,
     /// What it takes to make every child what the target says; nothing when they are.
     pub missing: Vec<Order>,
+    /// The same of children that serve nobody at once.
+    pub upkeep: Vec<Order>,
     /// In place, seen by their controllers, and every pod is of the target and ready.
     pub settled: bool,
     yielded: Cow<'a, [Subject]>,
@@ -103,13 +107,14 @@ impl<'a, K: Compared> Look<'a, K> {
             (Ok(_) | Err(_), _) => BTreeSet::new(),
         };
         let yielded = seen.yielded();
-        Look { seen, children, known, wanted, target, changes, missing: Vec::new(), settled: false, yielded }.compared()
+        Look { seen, children, known, wanted, target, changes, missing: Vec::new(), upkeep: Vec::new(), settled: false, yielded }.compared()
     }
 
     /// Compares the children with the target.
     fn compared(mut self) -> Self {
         self.missing = self.target.as_ref().map(|target| K::needed(&self, target)).unwrap_or_default();
         self.settled = self.missing.is_empty() && self.conflicts().next().is_none() && self.pods_settled();
+        self.upkeep = self.target.as_ref().map(|target| K::upkeep(&self, target)).unwrap_or_default();
         self
     }
 
@@ -124,8 +129,10 @@ impl<'a, K: Compared> Look<'a, K> {
     fn as_ordered(&self) -> Option<Self> {
         let target = self.known.applied.clone().filter(|_| self.only_counted())?;
         let (children, known, wanted) = (self.children.clone(), self.known.clone(), self.wanted.clone());
-        let (changes, missing, yielded) = (BTreeSet::new(), Vec::new(), self.yielded.clone());
-        Some(Look { seen: self.seen, children, known, wanted, target: Some(target), changes, missing, settled: false, yielded }.compared())
+        let (changes, missing, upkeep, yielded) = (BTreeSet::new(), Vec::new(), Vec::new(), self.yielded.clone());
+        let ordered =
+            Look { seen: self.seen, children, known, wanted, target: Some(target), changes, missing, upkeep, settled: false, yielded };
+        Some(ordered.compared())
     }
 
     /// Does the target differ from what was ordered in its count at most?
@@ -206,22 +213,6 @@ impl<'a, K: Compared> Look<'a, K> {
     pub fn advanced(&self) -> bool {
         let most = self.seen.object.status().and_then(|status| status.progress);
         most.is_some_and(|most| K::progress(self) > most)
-    }
-
-    /// Is a child not what the target says, again and again and since the last question?
-    pub fn is_fought_over(&self) -> bool {
-        self.is_fought_over_since(None)
-    }
-
-    /// Is it so by what was repaired since then alone?
-    pub fn is_fought_over_since(&self, start: Option<&Time>) -> bool {
-        // Some tools put back what they want every few minutes only.
-        const FIGHT: SignedDuration = SignedDuration::from_hours(1);
-        let times = self.seen.object.status().map(|status| status.drift_times.as_slice()).unwrap_or_default();
-        // What another clock has told of a time to come was not lately.
-        let lately = |time: &Time| (SignedDuration::ZERO..FIGHT).contains(&self.seen.now.duration_since(time.0));
-        let counts = |time: &&Time| lately(time) && start.is_none_or(|start| time.0 > start.0);
-        !self.missing.is_empty() && times.iter().filter(counts).count() >= DRIFTS
     }
 
     /// Is what a question of this reason is about no longer so?

@@ -22,6 +22,7 @@ pub mod drift;
 pub mod entropy;
 pub mod faults;
 pub mod field_set;
+mod fights;
 pub mod finalizer;
 mod foresee;
 pub mod image;

@@ -21,6 +21,9 @@ pub trait Remembered: Asks + Tells {
     /// The fact that a child was changed by others.
     const DRIFT: Self::Event;
 
+    /// The effect that mends children that serve nobody at once, where a kind has some.
+    const UPKEEP: Option<Self::Effect> = None;
+
     /// A plan as the status keeps it.
     fn kept(plan: &Self::Plan) -> Self::Spec;
     /// A digest of the pod template as the API server returned it.
@@ -55,6 +58,10 @@ fn after<K: Remembered>(look: &Look<'_, K>, step: &Step<K>) -> Status<K::Spec> {
     }
     if step.moved() {
         enter(&mut status, look, step);
+    }
+    let tends = K::UPKEEP.is_some_and(|upkeep| step.effects().contains(&upkeep));
+    if tends && !step.moved() && seen.refusal.is_none() && look.drifted().next().is_some() {
+        remember_drift(&mut status, Time(seen.now));
     }
     status.state = Some(step.next().text());
     status.state_time.get_or_insert(Time(seen.now));
@@ -94,9 +101,7 @@ fn enter<K: Remembered>(status: &mut Status<K::Spec>, look: &Look<'_, K>, step: 
         status.reason = step.cause().map(Word::text);
     }
     if step.cause() == Some(K::DRIFT) {
-        status.drift_times.push(Time(seen.now));
-        let surplus = status.drift_times.len().saturating_sub(DRIFTS);
-        status.drift_times.drain(..surplus);
+        remember_drift(status, Time(seen.now));
     }
     if K::role(next) == Role::Asks {
         status.drift_times.clear();
@@ -104,6 +109,12 @@ fn enter<K: Remembered>(status: &mut Status<K::Spec>, look: &Look<'_, K>, step: 
         status.reason = Some(question.reason.word());
         status.intervention = Some(question);
     }
+}
+
+fn remember_drift<S: Kept>(status: &mut Status<S>, now: Time) {
+    status.drift_times.push(now);
+    let surplus = status.drift_times.len().saturating_sub(DRIFTS);
+    status.drift_times.drain(..surplus);
 }
 
 /// The status with what the answer allows that `step` takes; nothing where it takes none that outlasts it.

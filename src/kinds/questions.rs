@@ -139,7 +139,7 @@ fn fought<K: Compared>(look: &Look<'_, K>) -> Vec<Evidence> {
         let why = apply::why(&owner, order, &look.children).unwrap_or_else(|| "it was removed, again and again".to_owned());
         quote(&kind, &name, &why)
     };
-    look.missing.iter().map(words).collect()
+    look.drifted().map(words).collect()
 }
 
 /// Words of an object, as evidence.
@@ -158,7 +158,7 @@ fn subjects<K: Compared>(look: &Look<'_, K>, reason: Reason) -> Vec<Subject> {
     };
     match reason.about() {
         About::Names => look.conflicts().map(object).collect(),
-        About::Fields => apply::fields(&look.seen.object.name_any(), &look.missing, &look.children).into_iter().take(SUBJECTS).collect(),
+        About::Fields => apply::fields(&look.seen.object.name_any(), look.drifted(), &look.children).into_iter().take(SUBJECTS).collect(),
         About::Spec | About::Pods | About::Protection | About::Work | About::Loss | About::Data => Vec::new(),
     }
 }

@@ -58,6 +58,10 @@ pub trait Served: Kind + Provable {
     fn field_in(version: &str, field: &str) -> String {
         Self::FIELDS.field_in(version, field)
     }
+    /// When a question closes by itself, beside what is the same for any kind.
+    fn also_closes(_reason: Reason) -> Vec<&'static str> {
+        Vec::new()
+    }
     /// One row for each field of the spec.
     fn changes_table() -> &'static [ChangeRow<Self>];
     /// The fact that an object was never ready, for previews.

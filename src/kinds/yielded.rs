@@ -3,13 +3,16 @@
 //! Such a field is written as it stands. What was answered holds for as long as the operator still wants there what it wanted
 //! when it gave way: another spec is another wish.
 
+use super::children::Siblings;
 use super::digest;
 use super::drift::{differing, projection};
 use super::intervention::Subject;
+use super::look::{Compared, Look};
 use super::order::{ChildKind, ChildRef};
 use super::rendered::Rendered;
 use super::{Kind, Observation};
 use jsonptr::Pointer;
+use kube::ResourceExt;
 use kube::core::object::HasStatus;
 use serde::Serialize;
 use serde_json::Value;
@@ -70,6 +73,15 @@ impl<K: Kind> Observation<K> {
         let is_left = |subject: &Subject| self.settings.yielded.iter().any(|left| covers(left, subject));
         let asked = self.object.status().and_then(|status| status.intervention.as_ref());
         asked.is_some_and(|question| !question.subjects.is_empty() && question.subjects.iter().all(is_left))
+    }
+}
+
+impl<K: Compared> Look<'_, K> {
+    /// Has a child of this object a field that is left to another writer on every object?
+    pub fn leaves_fields_everywhere(&self) -> bool {
+        let left = &self.seen.settings.yielded;
+        let places = || self.children.places(&self.seen.object.name_any());
+        !left.is_empty() && places().iter().any(|(_, place)| left.iter().any(|subject| subject.kind == place.kind().name()))
     }
 }
 

@@ -39,6 +39,7 @@ pub(super) fn definitions() -> Vec<Value> {
 /// The definition of a kind, with the way between its versions.
 pub fn definition<K: Served>() -> Value {
     let mut definition = json!(K::definition());
+    name_known_formats(&mut definition["spec"]["versions"]);
     definition["spec"]["conversion"] = json!({
         "strategy": "Webhook",
         "webhook": { "clientConfig": { "service": address("/convert") }, "conversionReviewVersions": ["v1"] },
@@ -47,6 +48,20 @@ pub fn definition<K: Served>() -> Value {
     // Helm leaves it where it is: with a definition goes every object of its kind.
     definition["metadata"]["annotations"] = json!({ "helm.sh/resource-policy": "keep" });
     definition
+}
+
+/// The API server knows no unsigned integers, and warns whoever applies a schema of them.
+fn name_known_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(format) = fields.get_mut("format").filter(|format| **format == "uint32") {
+                *format = json!("int64");
+            }
+            fields.values_mut().for_each(name_known_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(name_known_formats),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// The labels of everything that belongs to the operator itself.

@@ -50,7 +50,12 @@ process.exitCode = faults.length > 0 ? 1 : 0;
 function versions() {
   const json = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
   const aliases = Object.keys(json("package.json").dependencies).filter((name) => name.startsWith("mermaid"));
-  return aliases.map((alias) => ({ alias, version: json(`node_modules/${alias}/package.json`).version }));
+  const versions = aliases.map((alias) => ({ alias, version: json(`node_modules/${alias}/package.json`).version }));
+  const majors = versions.map(({ version }) => version.split(".")[0]);
+  if (versions[0].version !== "11.12.1" || majors.join() !== "11,11,12") {
+    throw new Error("Mermaid 11.12.1, another 11 and a 12 are to draw");
+  }
+  return versions;
 }
 
 /** Returns a sentence for each difference between a diagram's labels and its picture. */

@@ -11,7 +11,20 @@ install_debian_packages() {
     (
         exec {turn}>/tmp/pointsman-packages.lock
         flock "$turn"
-        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } \
-            </dev/null >/dev/null || { echo "apt-get could not install $*" >&2; return 1; }
+        export DEBIAN_FRONTEND=noninteractive
+        without_a_lock apt-get update -qq && without_a_lock apt-get install -y -qq --no-install-recommends "$@" ||
+            { echo "apt-get could not install $*" >&2; return 1; }
     )
+}
+
+# without_a_lock COMMAND...: another installation of Debian packages may go on, as after the start of a machine.
+without_a_lock() {
+    local try said
+    for ((try = 0; try < 60; try++)); do
+        ! said=$("$@" </dev/null 2>&1 >/dev/null) || return 0
+        [[ $said == *"Could not get lock"* ]] || break
+        sleep 10
+    done
+    echo "$said" >&2
+    return 1
 }

@@ -1,25 +1,21 @@
 # Steps of a run, some beside others: each has a log, and its seconds and seconds of CPU are kept.
 # shellcheck shell=bash
 
-CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/pointsman
 STARTED=$EPOCHREALTIME
 TURN=
 LANES=()
 
-# begin_steps FOLDER: for the logs. In STEPS stands a line per step: start, seconds, seconds of CPU, tests that passed, and title.
+# begin_steps FOLDER: for the logs, of one run at a time. In STEPS stands a line per step: start, seconds, seconds of CPU, tests that
+# passed, and title.
 begin_steps() {
     STEP_LOGS=$1
     STEPS=$STEP_LOGS/steps
+    mkdir -p "${STEP_LOGS%/*}"
+    exec {TURN}>"$STEP_LOGS.lock"
+    flock --nonblock "$TURN" || { echo "another run of these tests is on; its logs are in $STEP_LOGS" >&2 && exit 1; }
     rm -rf "$STEP_LOGS"
     mkdir -p "$STEP_LOGS"
     : >"$STEPS"
-}
-
-# The beds, and the folder of the logs, are the same for all runs of one user.
-one_run_at_a_time() {
-    mkdir -p "$CACHE"
-    exec {TURN}>"$CACHE/run-of-tests.lock"
-    flock --nonblock "$TURN" || { echo "another run of the tests is on" >&2 && exit 1; }
 }
 
 # say WORDS...: a line with the time since the start.
@@ -32,25 +28,24 @@ say() {
 step() {
     local title=$1 log status from=$EPOCHREALTIME cpu ticker self=$BASHPID
     shift
-    log=$(tr -cs '[:alnum:]' - <<<"${title,,}")
-    log=$STEP_LOGS/${log%-}.log
+    log=$(log_of "$title")
     cpu=$(cpu_of_children "$self")
     say "$title"
-    tell_each_minute "$title" "$log" 2>/dev/null &
-    ticker=$!
-    disown "$ticker"
     set +e
     if [[ -n ${SHOWN:-} ]]; then
         (set -e && "$@") 2>&1 | tee "$log"
         status=${PIPESTATUS[0]}
     else
+        tell_each_minute "$title" "$log" 2>/dev/null &
+        ticker=$!
+        disown "$ticker"
         (set -e && "$@") >"$log" 2>&1
         status=$?
+        { pkill --parent "$ticker"; kill "$ticker"; } 2>/dev/null
     fi
     set -e
-    { pkill --parent "$ticker"; kill "$ticker"; } 2>/dev/null || true
     if ((status)); then
-        say "$title: FAILED; all that it printed is in $log"
+        say "$title: FAILED; all that it printed is in $log" | tee -a "$STEP_LOGS/failed"
         report_failure "$log"
         exit 1
     fi
@@ -60,16 +55,22 @@ step() {
 # tests_step TITLE COMMAND...: a step that fails, too, where no test ran, or some were ignored: a filter may match none.
 tests_step() {
     step "$@"
-    awk -F'\t' -v title="$1" '$5 == title && $4 > 0 { found = 1 } END { exit !found }' "$STEPS" || {
-        say "$1: FAILED; no test ran"
-        exit 1
-    }
+    awk '/^test result: ok\./ { passed += $4; ignored += $8 } END { exit ignored || !passed }' "$(log_of "$1")" ||
+        { say "$1: FAILED; no test ran, or some were ignored" | tee -a "$STEP_LOGS/failed" && exit 1; }
+}
+
+# log_of TITLE: the file with what that step prints.
+log_of() {
+    local name
+    name=$(tr -cs '[:alnum:]' - <<<"${1,,}")
+    echo "$STEP_LOGS/${name%-}.log"
 }
 
 # What whoever waits for long sees: the last line of what a step prints.
 tell_each_minute() {
     # It may outlive the run by a minute.
     [[ -z ${TURN:-} ]] || exec {TURN}>&-
+    [[ -z ${COMPILES:-} ]] || exec {COMPILES}>&-
     while sleep 60 && kill -0 $$ 2>/dev/null; do
         say "$1: $(tail -n 1 "$2" | cut -c1-100)"
     done
@@ -87,7 +88,7 @@ cpu_of_children() {
 # record TITLE LOG FROM TICKS TICKS: what daemons and pods took, which no step waits for, stands in its log.
 record() {
     local title=$1 log=$2 from=$3 ticks=$(($5 - $4)) passed daemons
-    passed=$(sed -n 's/^test result: ok\. \([0-9]*\) passed; 0 failed; 0 ignored.*/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
+    passed=$(sed -n 's/^test result: ok\. \([0-9]*\) passed; .*/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
     daemons=$(sed -n 's/^CPU of daemons and pods: \([0-9]*\) s$/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
     awk -v begin="$STARTED" -v from="$from" -v to="$EPOCHREALTIME" -v cpu="$ticks" -v hz="$(getconf CLK_TCK)" -v more="$daemons" \
         -v passed="$passed" -v title="$title" \
@@ -118,6 +119,7 @@ beside() {
         wait "$lane" || failed=1
     done
     trap - INT TERM HUP
+    ((!failed)) || cat "$STEP_LOGS/failed" 2>/dev/null || true
     return "$failed"
 }
 
@@ -129,14 +131,19 @@ end_lanes() {
     for lane in "${LANES[@]}"; do
         kill -TERM -- "-$lane" 2>/dev/null || true
     done
-    # Not only for a lane itself: what it has begun takes a cluster down.
+    # Not only for a lane itself: what it has begun takes a cluster down. What does not end by then is killed.
+    local until=$((SECONDS + 150))
     for lane in "${LANES[@]}"; do
-        while kill -0 -- "-$lane" 2>/dev/null; do sleep 0.1; done
+        while kill -0 -- "-$lane" 2>/dev/null && ((SECONDS < until)); do sleep 0.1; done
+        kill -KILL -- "-$lane" 2>/dev/null || true
     done
 }
 
 # print_times: the steps as a table in Markdown.
 print_times() {
     printf '| Step | begins at | seconds | seconds of CPU | tests |\n|---|---|---|---|---|\n'
-    sort -n "$STEPS" | awk -F'\t' '{ printf "| %s | %d | %d | %d | %s |\n", $5, $1, $2, $3, $4 ? $4 : "" }'
+    sort -n "$STEPS" | awk -F'\t' '
+        function row(title, from, to, cpu, tests) { printf "| %s | %d | %d | %d | %s |\n", title, from, to, cpu, tests ? tests : "" }
+        { row($5, $1, $2, $3, $4); cpu += $3; tests += $4; end = $1 + $2 > end ? $1 + $2 : end }
+        END { row("all", 0, end, cpu, tests) }'
 }

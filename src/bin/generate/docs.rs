@@ -80,7 +80,7 @@ pub fn states<K: Served>() -> String {
             if K::REASONS.iter().all(|reason| reason.about().heeds_spec()) { "" } else { " but those about something that was lost" }
         ),
     ]);
-    page.extend(K::REASONS.iter().map(|reason| question(*reason)));
+    page.extend(K::REASONS.iter().map(|reason| question::<K>(*reason)));
     page.join("\n\n") + "\n"
 }
 
@@ -161,13 +161,13 @@ fn answer(verb: Verb) -> String {
     format!("- `{}` {}. Risk: {risk}. Offered {}.", verb.word(), verb.effect(), verb.offered())
 }
 
-fn question(reason: Reason) -> String {
+fn question<K: Served>(reason: Reason) -> String {
     let answers: Vec<String> = reason.answers().iter().map(|verb| answer(*verb)).collect();
     format!(
         "### {}\n\n{}. Closes by itself {}.\n\nNot done: {}.\n\n{}",
         reason.word(),
         reason.meaning(),
-        reason.about().closes(),
+        [vec![reason.about().closes()], K::also_closes(reason)].concat().join("; or "),
         reason.not_done(),
         answers.join("\n")
     )

@@ -4,7 +4,7 @@ use super::children::names;
 use super::lifecycle::words::Event;
 use super::object::fields::REPLICAS;
 use super::object::v1;
-use super::orders::needed;
+use super::orders::{needed, upkeep};
 use super::plan::Plan;
 use super::scene::Scene;
 use super::scene::siblings::remembered;
@@ -74,6 +74,10 @@ impl Compared for Database {
 
     fn needed(look: &Look<'_, Self>, target: &Plan) -> Vec<Order> {
         needed::children(&Scene::of(look), target)
+    }
+
+    fn upkeep(look: &Look<'_, Self>, target: &Plan) -> Vec<Order> {
+        upkeep::orders(&Scene::of(look), target)
     }
 
     fn is_settled(look: &Look<'_, Self>) -> bool {

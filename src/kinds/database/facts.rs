@@ -4,7 +4,7 @@ use super::Database;
 use super::children::names::Work;
 use super::lifecycle::words::{Event, Phase};
 use super::orders::ending::{self, Fate};
-use super::orders::{finished_jobs, upkeep};
+use super::orders::finished_jobs;
 use super::scene::Scene;
 use super::scene::readers::{is_anybody_led, is_misleading};
 use super::scene::siblings::Children;
@@ -56,7 +56,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::SpecRenewed, is_renewed),
     (Event::CredentialsLost, |scene| !credentials_lost(scene).is_empty()),
     // While nobody takes writes, what can be asked later is.
-    (Event::ReplicaDiverged, |scene| scene.diverged().is_some() && !is_midway(scene)),
+    (Event::ReplicaDiverged, |scene| scene.has_diverged() && !is_midway(scene)),
     (Event::SkipSnapshotAnswered, |scene| is_answered(scene, Verb::SkipSnapshot) && !is_protected(scene)),
     (Event::KeepVolumesAnswered, |scene| is_answered(scene, Verb::KeepVolumes) && !hides_a_loss(scene.look)),
     (Event::ResetPasswordsAnswered, |scene| is_answered(scene, Verb::ResetPasswords)),
@@ -79,7 +79,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::NeverRestored, |scene| was_never_restored(scene)),
     (Event::NeverInitialized, |scene| scene.primary_is_as_wanted() && was_never_initialized(scene)),
     (Event::AllReady, |scene| scene.look.settled),
-    (Event::FirstRollout, |scene| was_never_ready(scene)),
+    (Event::FirstRollout, |scene| was_never_ready(&scene.look.seen.object)),
     (Event::ImageChanged, |scene| is_raised(scene, Event::ImageChanged)),
     (Event::ParametersChanged, |scene| is_raised(scene, Event::ParametersChanged) || scene.starts_otherwise() || scene.holds_more()),
     (Event::TemplateChanged, |scene| is_raised(scene, Event::TemplateChanged)),
@@ -210,8 +210,7 @@ fn job(scene: &Scene<'_>) -> Option<Event> {
 
 /// Does something differ that serves nobody at once?
 fn auxiliaries_drifted(scene: &Scene<'_>) -> bool {
-    let drifted = |target| !upkeep::orders(scene, target).is_empty();
-    finalizer::hold::<Database>(&scene.look.seen.object).is_some() || scene.look.target.as_ref().is_some_and(drifted)
+    finalizer::hold::<Database>(&scene.look.seen.object).is_some() || !scene.look.upkeep.is_empty()
 }
 
 /// Is the state's time over? Where a Job is waited for, nothing else is ordered that could be late. A move that nobody could

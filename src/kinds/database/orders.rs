@@ -39,7 +39,7 @@ pub fn of(effect: Effect, look: &Look<'_, Database>) -> Vec<Order> {
         Effect::HoldFinalizer => finalizer::hold::<Database>(&seen.object).into_iter().collect(),
         Effect::ApplyChildren => look.missing.clone(),
         Effect::LeadReaders => target().map(|target| readers::orders(&scene, target)).unwrap_or_default(),
-        Effect::ApplyAuxiliaries => target().map(|target| upkeep::orders(&scene, target)).unwrap_or_default(),
+        Effect::ApplyAuxiliaries => look.upkeep.clone(),
         Effect::StartJob => job(&scene),
         Effect::ExpandClaims => target().map(|target| needed::growths(&scene, target)).unwrap_or_default(),
         Effect::ResetPasswords => target().map(|target| or_what_is_missing(look, passwords(&scene, target))).unwrap_or_default(),

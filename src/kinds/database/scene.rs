@@ -19,6 +19,7 @@ use super::Database;
 use super::children::configuration::{self, Learned};
 use super::children::topology::Topology;
 use super::lifecycle::words::Phase;
+use super::object::fields::REPLICAS;
 use super::object::more::{More, Reloaded};
 use super::plan::Plan;
 use crate::kinds::children::Slot;
@@ -60,9 +61,16 @@ impl<'a> Scene<'a> {
         Scene { look, more, members, question: question::<Database>(object) }
     }
 
-    /// The replica whose volume holds what the primary lacks, in its own words; one that is tried again has said nothing yet.
+    /// The replica whose volume holds what the primary lacks, in its own words, whether it begins anew just now or not; one that is
+    /// tried again has said nothing yet.
     pub fn diverged(&self) -> Option<(u32, String)> {
-        self.members.diverged(self.more.retried.as_deref())
+        self.members.diverged(self.more.retried.as_deref()).next()
+    }
+
+    /// Is there one that has ended? One that runs again may be cloned anew.
+    pub fn has_diverged(&self) -> bool {
+        let retried = self.more.retried.as_deref();
+        self.members.diverged(retried).any(|(ordinal, _)| self.members.ended(ordinal).is_some())
     }
 
     /// The state that the status claims.
@@ -123,6 +131,11 @@ impl<'a> Scene<'a> {
             Slot::Unlabelled { uid, .. } | Slot::Adopted { uid } | Slot::Foreign { uid, .. } => Some(uid),
             Slot::Free => None,
         }
+    }
+
+    /// The ordinal under whose claim's name the claim of this uid stands.
+    pub fn ordinal_of(&self, claim: &String) -> Option<u32> {
+        (0..REPLICAS.1.unsigned_abs()).find(|ordinal| self.standing_claim(*ordinal) == Some(claim))
     }
 
     /// Claims that were told to go and are there for as long as their pods.

@@ -5,6 +5,7 @@ use super::children::{names, secrets};
 use super::lifecycle::words::{Event, Phase};
 use super::object::{convert, fields, v1, v1alpha1};
 use super::plan::Plan;
+use super::scene::closing;
 use super::scene::siblings::{self, Children};
 use super::status::{backups, say};
 use super::{Database, change, children};
@@ -80,6 +81,10 @@ impl Served for Database {
         Reason::SnapshotFailed,
         Reason::RemovalStuck,
     ];
+
+    fn also_closes(reason: Reason) -> Vec<&'static str> {
+        closing::also_closes(reason).collect()
+    }
 
     fn definition() -> CustomResourceDefinition {
         let versions = vec![v1::Database::crd(), v1alpha1::Database::crd()];

@@ -37,6 +37,7 @@ impl Remembered for Database {
     const APPLY: Effect = Effect::ApplyChildren;
     const GOOD: Phase = Phase::Ready;
     const DRIFT: Event = Event::ChildrenDrifted;
+    const UPKEEP: Option<Effect> = Some(Effect::ApplyAuxiliaries);
 
     fn kept(plan: &Plan) -> KeptSpec {
         KeptSpec(plan.spec())
@@ -73,7 +74,7 @@ impl Remembered for Database {
     fn note(status: &mut Status<KeptSpec>, look: &Look<'_, Self>, step: &Step<Self>) {
         let scene = Scene::of(look);
         let more = &mut status.more;
-        more.system = record(&scene);
+        (more.system, more.later_epochs) = (record(&scene), behind::later(&scene));
         more.fences = counted_fences(&scene);
         more.failed_attempt = finished_jobs::failed_attempt(&scene, more.failed_attempt.take());
         more.begun |= matches!(step.next(), Phase::Restoring | Phase::Initializing);

@@ -9,7 +9,7 @@ const ENDS: &str = "```\n<!-- transcript ends -->";
 
 /// Runs a line as a user types it, in a namespace of the test's own.
 fn typed(space: &Space, line: &str) -> Answer {
-    bash(&format!("cd {}; kubectl() {{ command kubectl --namespace {} \"$@\"; }}; {line}", repository().display(), space.name))
+    bash(&format!("cd '{}'; kubectl() {{ command kubectl --namespace {} \"$@\"; }}; {line}", repository().display(), space.name))
 }
 
 /// Without ages and pods' names: they differ from run to run.

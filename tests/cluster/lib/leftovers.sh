@@ -9,7 +9,7 @@ stop_everything() {
     stop_daemons kwok kube-scheduler kube-controller-manager kube-apiserver
     stop_daemons etcd
     rm -rf "${FAST:?}/etcd" "$AUDIT_LOG"
-    [[ $FAST == "$RUN" ]] || rmdir "$FAST" 2>/dev/null || true
+    [[ $FAST == "$RUN" ]] || rm -rf "${FAST:?}"
     find "$RUN" -mindepth 1 -maxdepth 1 ! -name logs -exec rm -rf {} + 2>/dev/null || true
 }
 

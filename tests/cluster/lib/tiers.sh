@@ -9,6 +9,10 @@ obstacle_to_a_node() {
         echo "a node needs root"
     elif ! has_capabilities 12 21; then
         echo "this root may neither change the network nor mount (a container?)"
+    elif [[ ! -w $CGROUPS/cgroup.procs && ! -w $CGROUPS/memory ]]; then
+        echo "$CGROUPS cannot be written, where containers get their groups"
+    elif [[ ! -e /proc/sys/net/bridge ]] && command -v modprobe >/dev/null && ! modprobe --dry-run br_netfilter 2>/dev/null; then
+        echo "this kernel has no br_netfilter, without which Services between pods fail"
     elif [[ -n $(another_kubelet) ]]; then
         echo "another Kubernetes runs here: $(another_kubelet)"
     elif [[ -n $(missing_packages node) ]] && ! command -v apt-get >/dev/null; then
@@ -86,19 +90,28 @@ build() {
 
 # What a newcomer waits for; the minutes are those of two cores.
 plan() {
-    local tier programs images=0 name minutes=1
+    local tier programs program images=() name seconds=0
     tier=$(choose_tier "$1" 2>/dev/null)
     [[ $tier != existing ]] || return 0
+    [[ $tier != node ]] || owns_the_node ||
+        fail "this machine's one node belongs to the bed in $(<"$NODE_STATE/owner"); to end it there: tests/cluster/bed down"
+    go_version >/dev/null
     mapfile -t programs < <(missing_programs "$tier")
-    ((${#programs[@]} == 0)) || minutes=$((minutes + 1 + ${#programs[@]}))
+    for program in "${programs[@]}"; do
+        case $program in
+        *" kube-apiserver "*) seconds=$((seconds + 600)) ;;
+        *" kube-controller-manager "* | *" coredns "*) seconds=$((seconds + 150)) ;;
+        *) seconds=$((seconds + 60)) ;;
+        esac
+    done
     if [[ $tier == node ]]; then
         for name in "${DEFAULT_IMAGES[@]}"; do
-            [[ -f $(image_archive "$name") ]] || images=$((images + 1))
+            [[ -f $(image_archive "$name") ]] || images+=("$name")
         done
-        minutes=$((minutes + images))
+        seconds=$((seconds + 60 * ${#images[@]}))
     fi
-    ((${#programs[@]} + images == 0)) ||
-        echo "first, once for all checkouts: ${#programs[@]} programs and $images test images are built, in about $minutes minutes"
+    ((seconds == 0)) || printf 'first, once for all checkouts, %d programs and %d test images are built, in about %d minutes\n' \
+        "${#programs[@]}" "${#images[@]}" $((seconds / 60 + 1))
 }
 
 up() {

@@ -443,8 +443,8 @@ fn a_primary_that_was_named_and_never_started_is_believed_by_its_replicas() {
 /// The primary that was moved away from starts, since its volume says what it is told; the one after it does not.
 #[test]
 fn nobody_is_led_to_a_primary_that_another_one_has_followed() {
-    let selector = |life: &Life, name: &str| life.cluster.get(ChildKind::Service, name).expect("a Service")["spec"]["selector"].clone();
-    let leads_to = |life: &Life| selector(life, "db")["statefulset.kubernetes.io/pod-name"].clone();
+    let read_from =
+        |life: &Life| life.cluster.get(ChildKind::Service, "db-ro").expect("a Service")["spec"]["selector"]["pointsman.dev/role"].clone();
     let mut life = promoted();
     let then = life.cluster.clone();
     assert_eq!(life.edit(&json!({ "replicas": 1 })), path(&[Phase::Scaling, Phase::Ready]));
@@ -452,13 +452,54 @@ fn nobody_is_led_to_a_primary_that_another_one_has_followed() {
     life.settle();
     assert_eq!((life.state(), &life.status()["reason"]), (Phase::HumanIntervention.text(), &json!("TopologyBehind")), "{:?}", life.path);
     assert_eq!(life.status()["primary"], "db-1");
-    assert_eq!((leads_to(&life), &selector(&life, "db-ro")["pointsman.dev/role"]), (json!("Nobody"), &json!("replica")));
+    assert_eq!((leads_to(&life), read_from(&life)), (json!("Nobody"), json!("replica")));
     // Nor where a hand leads them there.
     life.cluster.edit(ChildKind::Service, "db", "/spec/selector", json!({ "statefulset.kubernetes.io/pod-name": "db-1" }));
     life.settle();
     assert_eq!(leads_to(&life), json!("Nobody"));
     life.answer("believe-volumes");
     assert_eq!((life.state(), leads_to(&life)), (Phase::Ready.text(), json!("db-0")), "{:?}", life.path);
+}
+
+fn leads_to(life: &Life) -> Value {
+    let service = life.cluster.get(ChildKind::Service, "db").expect("a Service");
+    service["spec"]["selector"]["statefulset.kubernetes.io/pod-name"].clone()
+}
+
+/// The server that knows of a later primary is drained, and starts nowhere.
+fn followed_by_one_that_is_away() -> Life {
+    let mut life = promoted();
+    let then = life.cluster.clone();
+    assert_eq!(life.edit(&json!({ "replicas": 1 })), path(&[Phase::Scaling, Phase::Ready]));
+    life.cluster.put_back(&then);
+    life.settle();
+    assert_eq!((&life.status()["reason"], leads_to(&life)), (&json!("TopologyBehind"), json!("Nobody")), "{:?}", life.path);
+    life.cluster.markers.retain(|_, (epoch, ..)| *epoch < 3);
+    life.cluster.away.insert(0);
+    life.cluster.remove(ChildKind::Pod, "db-0");
+    life.settle();
+    life
+}
+
+#[test]
+fn what_a_volume_has_said_is_remembered_when_its_pod_goes() {
+    let mut life = followed_by_one_that_is_away();
+    assert_eq!(leads_to(&life), json!("Nobody"), "{:#}", life.status());
+    assert_eq!(life.condition("Available"), ("False".to_owned(), "PrimarySuperseded".to_owned()));
+    assert_eq!(life.delete().last(), path(&[Phase::RemovalBlocked]).last(), "{:?}", life.cluster.done);
+    assert_eq!(life.status()["reason"], "SnapshotFailed");
+    let evidence = life.status()["intervention"]["evidence"].to_string();
+    assert!(evidence.contains("it was used in epoch 3, and its server says nothing now"), "{evidence}");
+}
+
+#[test]
+fn a_volume_that_is_gone_says_no_more() {
+    let mut life = followed_by_one_that_is_away();
+    life.cluster.away.clear();
+    life.cluster.remove(ChildKind::PersistentVolumeClaim, "data-db-0");
+    life.settle();
+    assert_eq!((life.state(), leads_to(&life)), (Phase::Ready.text(), json!("db-1")), "{:?}", life.path);
+    assert!(life.status()["laterEpochs"].is_null());
 }
 
 /// Whoever was the primary ends late, when the question is open already.
@@ -519,6 +560,28 @@ fn a_fight_over_what_was_rolled_back_is_asked_about() {
     life.cluster.remove(ChildKind::Service, "db-pods");
     assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
     assert_eq!(life.status()["reason"], "DriftFought");
+}
+
+/// Nobody is served by it at once, so nothing moves when it is mended; another writer is asked about all the same.
+#[test]
+fn a_fight_over_the_schedule_of_backups_is_asked_about() {
+    let at = |schedule: &str| json!({ "backup": { "schedule": schedule } });
+    let mut life = Life::of(&at("0 2 * * *"));
+    for hour in ["3", "4", "5", "6", "7"] {
+        assert_eq!(life.edit(&at(&format!("0 {hour} * * *"))), path(&[]), "a user's own changes are no fight");
+    }
+    let suspended = |life: &mut Life| {
+        life.cluster.edit(ChildKind::CronJob, "db", "/spec/suspend", json!(true));
+        life.cluster.now += jiff::SignedDuration::from_secs(30);
+        life.after()
+    };
+    let asked = (0..9).position(|_| suspended(&mut life) == path(&[Phase::HumanIntervention]));
+    assert_eq!((asked, &life.status()["reason"]), (Some(4), &json!("DriftFought")), "{:?}", life.path);
+    let subjects = life.status()["intervention"]["subjects"].clone();
+    assert_eq!((&subjects[0]["kind"], &subjects[0]["field"]), (&json!("CronJob"), &json!("/spec/suspend")), "{subjects:#}");
+    life.answer("yield");
+    assert_eq!(suspended(&mut life), path(&[]), "{:?}", life.path);
+    assert_eq!(life.cluster.get(ChildKind::CronJob, "db").expect("it is there")["spec"]["suspend"], json!(true));
 }
 
 /// The volume that knows best is not among those that say so.

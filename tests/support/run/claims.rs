@@ -2,11 +2,33 @@
 
 use super::{RULE, Run, STATUS, View};
 use crate::support::{conditions, rule, schema, truth};
+use pointsman::controller::kept;
 use pointsman::kinds::annotations::answer;
-use pointsman::kinds::memcached::{Memcached, Phase};
-use pointsman::kinds::{Decision, Observation};
+use pointsman::kinds::children::Slot;
+use pointsman::kinds::memcached::{Children, Memcached, Phase};
+use pointsman::kinds::order::Child;
+use pointsman::kinds::{Decision, Observation, decide};
 use pointsman::machine::Machine;
 use pointsman::machine::prove::Provable;
+use std::sync::Arc;
+
+/// What is left of it once the watches have taken it in.
+fn as_kept(mut seen: Observation<Memcached>) -> Observation<Memcached> {
+    let Children { deployment, service, budget, pods } = &mut seen.children;
+    keep(deployment);
+    keep(service);
+    keep(budget);
+    for pod in pods {
+        kept::pod(Arc::make_mut(pod));
+    }
+    seen
+}
+
+fn keep<T: Child>(slot: &mut Slot<T>) {
+    if let Slot::Ours(one) = slot {
+        kept::child(Arc::make_mut(one));
+    }
+}
 
 impl Run {
     /// What is asserted of every look.
@@ -29,6 +51,12 @@ impl Run {
                 wrong.push(format!("the API server refuses {before:?} -> {:?}", status.state));
             }
             schema::refused(&serde_json::to_value(status).expect("a status is JSON"), &STATUS, "status", &mut wrong);
+        }
+        if self.counts.looks.is_multiple_of(8) {
+            let by_kept = decide(as_kept(seen.clone()));
+            if (&by_kept.status, &by_kept.orders) != (status, &decision.orders) {
+                wrong.push("something is decided by what a watch does not keep".to_owned());
+            }
         }
         if status.waiting_for.len() > 5 {
             wrong.push(format!("{} things are waited for", status.waiting_for.len()));

@@ -60,7 +60,7 @@ impl Provable for Database {
         Law::Needs(StorageFixed, &[StorageGrown]),
         Law::Needs(ResizeAwaitsStart, &[StorageGrown]),
         Law::Needs(DumpedInVain, &[SnapshotWanted]),
-        Law::Needs(DriftFought, &[ChildrenDrifted]),
+        Law::Needs(DriftFought, &[ChildrenDrifted, AuxiliariesDrifted]),
         Law::Excludes(&[PrimaryLost], &[NeverRestored, NeverInitialized, ExtensionsAdded]),
         Law::Excludes(&[CredentialsLost], &[ResetAllowed]),
         // The first pod is the primary until something has served.
@@ -104,7 +104,7 @@ impl Provable for Database {
             DeadlinePassed | JobFailed | JobDone => !step.moved(),
             JobMissing => !step.moved() && !ordered(Effect::StartJob),
             ImageChanged | ParametersChanged | TemplateChanged | ReplicasChanged | ChildrenDrifted => !ordered(Effect::ApplyChildren),
-            DriftFought => !ordered(Effect::ApplyChildren) && !asked,
+            DriftFought => !ordered(Effect::ApplyChildren) && !ordered(Effect::ApplyAuxiliaries) && !asked,
             ReadersMisled => !ordered(Effect::LeadReaders),
             AuxiliariesDrifted => !ordered(Effect::ApplyAuxiliaries),
             SidecarRunning => !ordered(Effect::EndJobs),
@@ -154,13 +154,13 @@ impl Provable for Database {
             ImageChanged | ParametersChanged | TemplateChanged | ReplicasChanged | ExtensionsAdded | StorageGrown | Unprobed
             | FirstRollout | NeverRestored | NeverInitialized | PodsOutdated | ResizeAwaitsStart | ResetAllowed | SpecInvalid
             | SpecRefused | NothingRefused => Recurs::UntilDone,
-            ChildrenDrifted => Recurs::Counted(DriftFought),
+            ChildrenDrifted | AuxiliariesDrifted => Recurs::Counted(DriftFought),
             SwitchoverWanted => Recurs::Counted(DeadlinePassed),
             SnapshotWanted => Recurs::Counted(DumpedInVain),
             NamespaceEnding | TopologyBehind | RetainWanted | DumpedInVain | DeleteWanted | ChildrenGone | ChildrenLeft
             | PrimaryVolumeLost | ChildConflict | CredentialsLost | ReplicaDiverged | ObstacleGone | DowngradeFound | MajorFound
             | StorageFixed | StorageExpanded | JobFailed | JobDone | JobMissing | AllReady | PrimaryReady | DeadlinePassed
-            | DriftFought | PrimaryLost | ReadersMisled | ReplicaLost | AuxiliariesDrifted | SidecarRunning => Recurs::Freely,
+            | DriftFought | PrimaryLost | ReadersMisled | ReplicaLost | SidecarRunning => Recurs::Freely,
         }
     }
 

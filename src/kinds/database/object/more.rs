@@ -39,6 +39,10 @@ pub struct More {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "System")]
     pub system: Option<System>,
+    /// Epochs that volumes have seen and that are later than what the servers are told, by the uids of their claims.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("maxProperties" = 64))]
+    pub later_epochs: BTreeMap<String, u32>,
     /// What images have told when they were probed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = PROBES))]

@@ -223,7 +223,8 @@ pub fn rendered(object: &Object, target: &Plan) -> Vec<Rendered> {
     let plain = [network::pods(object, target), network::read_only(object, target, None, false), network::primary(object, target, None)];
     let learned = configuration::Learned::default();
     let maps = [configuration::reloaded(object, target, &learned)];
-    let more = network::budget(object, target).into_iter().chain(jobs::backups(object, target, true));
+    let held = standing::was_never_ready(object);
+    let more = network::budget(object, target).into_iter().chain(jobs::backups(object, target, held));
     let workload = servers::stateful_set(object, target, &learned, &target.storage.size.spelling);
     plain.into_iter().chain(maps).chain(more).chain([workload]).collect()
 }

@@ -17,7 +17,7 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     if scene.look.seen.object.meta().deletion_timestamp.is_some() {
         return Vec::new();
     }
-    let held = standing::was_never_ready(scene) || standing::has_no_scripts(scene.look);
+    let held = standing::was_never_ready(&scene.look.seen.object) || standing::has_no_scripts(scene.look);
     let schedule = jobs::backups(&scene.look.seen.object, target, held);
     let schedule = apply_or_remove(&children.schedule, schedule, scene.look.yielded());
     let room = children.backups.ours().and_then(|claim| growth(claim, &target.backup.storage.size));

@@ -8,7 +8,7 @@ use crate::kinds::database::reports::last_words::{Word, pairs_at_end};
 use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a volume's marker says, in the last words of its server.
 pub struct Marker {
@@ -27,7 +27,23 @@ const EPOCHS: u32 = 1 << 30;
 
 /// Does a volume know of a later epoch than is told? What is dumped of the primary that is told may lack what it holds.
 pub fn is_known(scene: &Scene<'_>) -> bool {
-    !markers(scene).is_empty()
+    !later(scene).is_empty()
+}
+
+/// Epochs that volumes know of and that are later than is told, by the uids of their claims. Each is remembered when the pod that
+/// named it goes, until its volume is gone, or serves.
+pub fn later(scene: &Scene<'_>) -> BTreeMap<String, u32> {
+    let said = markers(scene).into_iter().filter_map(|marker| Some((scene.standing_claim(marker.ordinal)?.clone(), marker.epoch)));
+    let is_silent = |claim: &String| scene.ordinal_of(claim).is_some_and(|ordinal| !scene.members.is_ready(ordinal));
+    let told = told(scene);
+    let remembered = scene.more.later_epochs.iter().filter(|(claim, epoch)| **epoch > told && is_silent(claim));
+    remembered.map(|(claim, epoch)| (claim.clone(), *epoch)).chain(said).collect()
+}
+
+/// The epoch that the servers are told, or were told last.
+fn told(scene: &Scene<'_>) -> u32 {
+    let told = scene.members.told().map(|told| told.epoch);
+    told.or(scene.more.system.as_ref().map(|system| system.epoch)).unwrap_or_default()
 }
 
 /// Is it known, and has every server spoken, so that the latest of them is known too?
@@ -49,8 +65,7 @@ fn has_spoken(scene: &Scene<'_>, ordinal: u32) -> bool {
 
 /// The markers of a later epoch than is told.
 pub fn markers(scene: &Scene<'_>) -> Vec<Marker> {
-    let told = scene.members.told().map(|told| told.epoch);
-    let epoch = told.or(scene.more.system.as_ref().map(|system| system.epoch)).unwrap_or_default();
+    let epoch = told(scene);
     let pods = scene.members.pods().filter(|(_, pod)| pod.metadata.deletion_timestamp.is_none());
     let said = pods.filter_map(|(ordinal, _)| marker(ordinal, &scene.members.refusal(ordinal)?));
     said.filter(|marker| marker.epoch > epoch).collect()
@@ -60,7 +75,7 @@ pub fn markers(scene: &Scene<'_>) -> Vec<Marker> {
 /// volume need not say so, where it was named and did not start: the replicas of that epoch know it.
 pub fn believable(scene: &Scene<'_>) -> Option<System> {
     let mut markers = markers(scene);
-    let epoch = markers.iter().map(|marker| marker.epoch).max()?;
+    let epoch = later(scene).into_values().max()?;
     markers.retain(|marker| marker.epoch == epoch);
     let before = scene.more.system.clone().unwrap_or_default();
     let told = scene.members.told().and_then(|told| told.systemid.as_ref());
@@ -69,7 +84,7 @@ pub fn believable(scene: &Scene<'_>) -> Option<System> {
     // What no volume stands for would be made anew, and empty.
     let primary = primaries.first().copied().filter(|primary| primaries.len() == 1 && scene.claim(*primary).is_some())?;
     let is_ours = markers.iter().all(|marker| marker.identifier == known);
-    (is_ours && is_whole(scene)).then(|| System { primary, epoch, identifier: Some(known), pod: None, claims: before.claims })
+    (is_ours && is_whole(scene)).then_some(System { primary, epoch, identifier: Some(known), pod: None, claims: before.claims })
 }
 
 fn marker(ordinal: u32, (word, sentence): &(Word, String)) -> Option<Marker> {

@@ -12,23 +12,35 @@ use crate::kinds::reason::Reason;
 /// Is it so?
 type Holds = fn(&Scene<'_>) -> bool;
 
-/// Questions that close for more than what any kind's do: what waits for ready pods alone goes on once they are, and a Job that
-/// outlasted its time may end well. So may a primary that was to end for another: nobody takes writes until the move goes on.
-const GOES_ON: [(Reason, Holds); 6] = [
-    (Reason::ProvisioningStuck, |scene| all_ready(scene) && (was_never_initialized(scene) || was_never_restored(scene))),
-    (Reason::RolloutStuck, |scene| all_ready(scene) && came_back(scene) && scene.unread().is_some()),
-    (Reason::RolloutStuck, can_move_on),
-    (Reason::PodsUnavailable, can_move_on),
-    (Reason::RestoreFailed, |scene| ended_well(scene, Phase::Restoring)),
-    (Reason::SnapshotFailed, |scene| ended_well(scene, Phase::SnapshottingBeforeDelete) && !behind::is_known(scene)),
+/// Questions that close for more than what any kind's do, and when, where their words do not say it already: what waits for ready pods
+/// alone goes on once they are, and a Job that outlasted its time may end well. So may a primary that was to end for another:
+/// nobody takes writes until the move goes on.
+const GOES_ON: [(Reason, Option<&str>, Holds); 6] = [
+    (Reason::ProvisioningStuck, Some("when the servers are ready, and the database alone is to be made"), |scene| {
+        all_ready(scene) && (was_never_initialized(scene) || was_never_restored(scene))
+    }),
+    (Reason::RolloutStuck, Some("when a pod has become ready since, and settings alone are to be read"), |scene| {
+        all_ready(scene) && came_back(scene) && scene.unread().is_some()
+    }),
+    (Reason::RolloutStuck, Some(MOVES_ON), can_move_on),
+    (Reason::PodsUnavailable, Some(MOVES_ON), can_move_on),
+    (Reason::RestoreFailed, None, |scene| ended_well(scene, Phase::Restoring)),
+    (Reason::SnapshotFailed, None, |scene| ended_well(scene, Phase::SnapshottingBeforeDelete) && !behind::is_known(scene)),
 ];
+
+const MOVES_ON: &str = "when the server that was the primary has ended for another, and the move can go on";
+
+/// When a question closes, beside what is the same for any kind.
+pub fn also_closes(reason: Reason) -> impl Iterator<Item = &'static str> {
+    GOES_ON.iter().filter(move |(of, ..)| *of == reason).filter_map(|(_, when, _)| *when)
+}
 
 /// What was lost, or came apart, for as long as that is so.
 const STANDS: [(Reason, Holds); 6] = [
     (Reason::CredentialsLost, |scene| !standing::credentials_lost(scene).is_empty()),
     (Reason::PrimaryVolumeLost, |scene| scene.primary_volume_is_lost()),
     (Reason::TopologyBehind, behind::is_known),
-    (Reason::ReplicaDiverged, |scene| scene.diverged().is_some()),
+    (Reason::ReplicaDiverged, |scene| scene.has_diverged()),
     (Reason::SwitchoverStuck, |scene| standing::is_moved_in_vain(scene)),
     (Reason::NodeLost, |scene| scene.primary_is_on_a_lost_node()),
 ];
@@ -47,7 +59,7 @@ fn is_back(scene: &Scene<'_>, reason: Reason) -> bool {
 
 /// Is what the open question is about no longer so?
 pub fn is_obstacle_gone(scene: &Scene<'_>) -> bool {
-    let goes_on = |reason| GOES_ON.iter().any(|(of, holds)| *of == reason && holds(scene)) || is_back(scene, reason);
+    let goes_on = |reason| GOES_ON.iter().any(|(of, _, holds)| *of == reason && holds(scene)) || is_back(scene, reason);
     scene.question.is_some_and(|question| scene.look.obstacle_gone(question.reason) || goes_on(question.reason))
 }
 

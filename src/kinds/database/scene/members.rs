@@ -172,12 +172,11 @@ impl<'a> Members<'a> {
         refusal(last?.terminated.as_ref()?.message.as_deref()?)
     }
 
-    /// The replica whose volume holds what the primary lacks, in its own words; `retried` is the uid of one that is tried again.
-    /// One that runs again may be cloned anew.
-    pub fn diverged(&self, retried: Option<&str>) -> Option<(u32, String)> {
-        let is_another = |pod: &Pod| pod.metadata.uid.as_deref() != retried;
-        let mut said = self.pods().filter(|(_, pod)| is_another(pod)).filter_map(|(ordinal, _)| Some((ordinal, self.ended(ordinal)?)));
-        said.find(|(_, (word, _))| matches!(word, Word::Ahead | Word::Diverged)).map(|(ordinal, (_, sentence))| (ordinal, sentence))
+    /// Replicas whose last words were that their volume holds what the primary lacks; `retried` is the uid of one that is tried again.
+    pub fn diverged(&self, retried: Option<&str>) -> impl Iterator<Item = (u32, String)> {
+        let others = self.pods().filter(move |(_, pod)| pod.metadata.uid.as_deref() != retried);
+        let said = others.filter_map(|(ordinal, _)| Some((ordinal, self.refusal(ordinal)?)));
+        said.filter(|(_, (word, _))| matches!(word, Word::Ahead | Word::Diverged)).map(|(ordinal, (_, sentence))| (ordinal, sentence))
     }
 
     /// Was this pod shown to clients as a replica?

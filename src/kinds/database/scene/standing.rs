@@ -11,6 +11,7 @@ use crate::kinds::database::children::names::Work;
 use crate::kinds::database::children::secrets::Loss;
 use crate::kinds::database::children::{names, network};
 use crate::kinds::database::object::more::Fences;
+use crate::kinds::database::object::v1::Database as Object;
 use crate::kinds::database::reports::last_words::Word as Refusal;
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
@@ -23,8 +24,8 @@ use kube::core::object::HasStatus;
 use kube::{Resource, ResourceExt};
 
 /// Were the pods never all ready?
-pub fn was_never_ready(scene: &Scene<'_>) -> bool {
-    scene.look.seen.object.status().is_none_or(|status| status.last_good.is_none())
+pub fn was_never_ready(object: &Object) -> bool {
+    object.status().is_none_or(|status| status.last_good.is_none())
 }
 
 /// Is it known of the database that it was made, or brought back?
@@ -68,7 +69,7 @@ pub fn credentials_lost(scene: &Scene<'_>) -> Vec<Loss> {
 /// Has the primary to be another pod: since its own is to go, since nobody is it just now, or since the one that takes over
 /// serves as a replica still?
 pub fn is_switchover_wanted(scene: &Scene<'_>) -> bool {
-    let Some(told) = scene.members.told().filter(|_| !was_never_ready(scene)) else { return false };
+    let Some(told) = scene.members.told().filter(|_| !was_never_ready(&scene.look.seen.object)) else { return false };
     let goes =
         |primary: u32| !is_going(scene) && scene.look.target.as_ref().is_some_and(|target| primary >= target.replicas.unsigned_abs());
     told.primary.is_none_or(|primary| goes(primary) || serves_as_replica(scene, primary))

@@ -27,7 +27,7 @@ pub fn is_undone(scene: &Scene<'_>) -> bool {
 pub fn was_never_restored(scene: &Scene<'_>) -> bool {
     let source = scene.look.target.as_ref().and_then(|target| target.restore_from.as_ref());
     let never = |source| scene.more.restored.as_ref().is_none_or(|restored| is_another(restored, source)) || is_misnamed(scene);
-    source.is_some_and(never) && was_never_ready(scene) && scene.primary_is_as_wanted()
+    source.is_some_and(never) && was_never_ready(&scene.look.seen.object) && scene.primary_is_as_wanted()
 }
 
 /// Was another dump brought back than the spec names now? Nobody may take the data for that one's.

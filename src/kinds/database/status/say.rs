@@ -13,7 +13,7 @@ use crate::kinds::database::plan::version;
 use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::undone::{was_never_initialized, was_never_restored};
 use crate::kinds::database::scene::work::{self, Progress};
-use crate::kinds::database::scene::{closing, learning, resize};
+use crate::kinds::database::scene::{closing, learning, readers, resize};
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::pods::counted;
@@ -29,7 +29,7 @@ pub const AVAILABLE: Declared = Declared {
     name: claims::AVAILABLE,
     meaning: "the primary takes connections, and the database is made",
     holds: &[Because::Word("PrimaryServes")],
-    fails: &[Because::Word("NotMade"), Because::Word("ReadersAlone"), Because::Word("NobodyServes")],
+    fails: &[Because::Word("NotMade"), Because::Word("PrimarySuperseded"), Because::Word("ReadersAlone"), Because::Word("NobodyServes")],
 };
 
 impl Tells for Database {
@@ -44,6 +44,9 @@ impl Tells for Database {
             return (false, "NotMade", "the database was not made yet, or not brought back");
         }
         match (scene.members.primary_is_ready(), scene.members.replica_is_ready()) {
+            (true, _) if readers::writes_to(&scene).is_none() => {
+                (false, "PrimarySuperseded", "nobody can write: a volume knows of a later primary than the one that serves")
+            }
             (true, _) => (true, "PrimaryServes", "the primary serves"),
             (false, true) => (false, "ReadersAlone", "nobody can write: the primary does not serve; replicas can be read"),
             (false, false) => (false, "NobodyServes", "no server serves"),

@@ -85,7 +85,14 @@ pub fn seen_later(scene: &Scene<'_>) -> Vec<Evidence> {
         let words = format!("its volume was used as {role} in epoch {}; the last primary that is known is {known}", marker.epoch);
         quote("Pod", &names::pod(&owner, marker.ordinal), &words)
     };
-    behind::markers(scene).into_iter().map(seen).take(SHOWN).collect()
+    let said = behind::markers(scene);
+    let remembered = behind::later(scene).into_iter().filter_map(|(claim, epoch)| {
+        let ordinal = scene.ordinal_of(&claim).filter(|ordinal| said.iter().all(|marker| marker.ordinal != *ordinal))?;
+        let words = format!("it was used in epoch {epoch}, and its server says nothing now; the last primary that is known is {known}");
+        Some(quote("PersistentVolumeClaim", &names::claim(&owner, ordinal), &words))
+    });
+    let remembered: Vec<Evidence> = remembered.collect();
+    remembered.into_iter().chain(said.into_iter().map(seen)).take(SHOWN).collect()
 }
 
 pub fn volume_lost(scene: &Scene<'_>) -> Option<Evidence> {
