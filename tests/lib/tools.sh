@@ -25,6 +25,14 @@ needs_basics() {
     needs_programs openssl:openssl cc:gcc curl:curl pkill:procps
 }
 
+# The same, and whoever is not root, and so can install nothing, is told at once of all that later steps will miss.
+needs_basics_and_the_rest() {
+    needs_basics
+    ((EUID != 0)) || return 0
+    needs_programs shellcheck:shellcheck node:nodejs npm:npm chromium:chromium python3:python3
+    python3 -c 'import ensurepip, venv' 2>/dev/null || install_debian_packages python3-venv
+}
+
 needs_cargo_deny() {
     [[ $("$TOOLS/bin/cargo-deny" --version 2>/dev/null) != "cargo-deny $CARGO_DENY" ]] || return 0
     # Not static, not for the target of the tests, and compiled faster than it runs.
