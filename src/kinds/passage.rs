@@ -2,7 +2,7 @@
 
 use super::intervention::{SUBJECTS, Subject};
 use super::look::{Conflict, Look};
-use super::order::{ChildKind, Order};
+use super::order::{ChildKind, Fate, Order};
 use super::questions::{Asks, anew, hides_a_loss, question};
 use super::reason::Verb;
 use super::status::{Applied, DRIFTS, Endpoint, Kept, SpecAt, Status};
@@ -60,7 +60,8 @@ fn after<K: Remembered>(look: &Look<'_, K>, step: &Step<K>) -> Status<K::Spec> {
         enter(&mut status, look, step);
     }
     let tends = K::UPKEEP.is_some_and(|upkeep| step.effects().contains(&upkeep));
-    if tends && !step.moved() && seen.refusal.is_none() && look.drifted().next().is_some() {
+    let arrives = seen.refusal.as_ref().is_none_or(|refusal| refusal.fate == Fate::Undone);
+    if tends && !step.moved() && arrives && look.drifted().next().is_some() {
         remember_drift(&mut status, Time(seen.now));
     }
     status.state = Some(step.next().text());

@@ -138,7 +138,7 @@ reasons! {
         answers: &[Verb::Retry, Verb::BelieveVolumes],
         says: "the volumes know of a later primary",
         meaning: "Volumes have seen a later epoch than this cluster knows: its data was put back to a time before the primary moved",
-        remedy: "Where the last primary has no pod any more, bring its claim back and raise spec.replicas to it",
+        remedy: "Where the last primary has no pod any more, bring its claim back, raise spec.replicas to it and answer retry; a volume that cannot come back is given up by deleting its claim",
         not_done: "no server whose volume knows more was started, nobody is led to write to one that knows less, and no volume was removed",
     }
     /// A volume of a replica holds writes that the primary lacks.

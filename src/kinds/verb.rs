@@ -69,7 +69,7 @@ impl Verb {
             Verb::Yield => "leaves the fields that are fought over to the other writer, until the spec asks for another value there",
             Verb::ResetPasswords => "makes new passwords and restarts the primary with them; clients need the new ones from the Secret",
             Verb::BelieveVolumes => {
-                "makes the server the primary whose volume was the primary's in the latest epoch; what another one took since stays on that one's volume alone"
+                "makes the server the primary that the volumes of the latest epoch name; what another one took since stays on that one's volume alone"
             }
             Verb::KeepVolumes => {
                 "removes the children but the volumes, which stay with all their data and are nobody's then, those aside that were told to go before"
@@ -91,7 +91,9 @@ impl Verb {
             Verb::ResetPasswords => {
                 "where a Secret with passwords is gone, or was edited, and a restart of the primary would not cost its volume"
             }
-            Verb::BelieveVolumes => "where every server has spoken, and one volume alone was the primary's in the latest epoch",
+            Verb::BelieveVolumes => {
+                "where every server has spoken, the volumes of the latest epoch name one primary, and its volume is the one of before"
+            }
             Verb::SkipSnapshot => "where the object is not protected",
         }
     }

@@ -3,7 +3,7 @@
 //! Such a field is written as it stands. What was answered holds for as long as the operator still wants there what it wanted
 //! when it gave way: another spec is another wish.
 
-use super::children::Siblings;
+use super::children::{Place, Siblings};
 use super::digest;
 use super::drift::{differing, projection};
 use super::intervention::Subject;
@@ -81,7 +81,8 @@ impl<K: Compared> Look<'_, K> {
     pub fn leaves_fields_everywhere(&self) -> bool {
         let left = &self.seen.settings.yielded;
         let places = || self.children.places(&self.seen.object.name_any());
-        !left.is_empty() && places().iter().any(|(_, place)| left.iter().any(|subject| subject.kind == place.kind().name()))
+        let is_left = |place: &dyn Place| left.iter().any(|subject| subject.kind == place.kind().name()) && place.live().is_some();
+        !left.is_empty() && places().into_iter().any(|(_, place)| is_left(place))
     }
 }
 

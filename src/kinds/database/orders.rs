@@ -17,7 +17,7 @@ use super::reports::last_words::{Word, complete};
 use super::scene::Scene;
 use super::scene::members::Members;
 use super::scene::work::{self, Progress, Task};
-use super::scene::{readers, resize, said, standing};
+use super::scene::{behind, readers, resize, said, standing};
 use crate::kinds::apply::{creation, relabel, removal, removal_with};
 use crate::kinds::children::Slot;
 use crate::kinds::finalizer;
@@ -203,11 +203,13 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         // Nor can one whose volume goes with its pod.
         (Some(primary), _) if scene.going_claims().any(|(of, _)| of == primary) => Vec::new(),
         (Some(primary), _) if !standing::may_fence(scene, primary) => Vec::new(),
+        // Nobody is named while a volume knows of a later primary: another one of that epoch would be taken for it.
+        (Some(_), _) | (None, None) if behind::is_known(scene) => Vec::new(),
         (Some(_), _) => heirs().next().map(|_| told_next(told.clone().fenced())).unwrap_or_default(),
         (None, Some(old)) => match (scene.members.pod(old), scene.members.ended(old)) {
             // Where nobody who holds all that it wrote can take over, it is named again, and serves.
             (Some(_), Some((Word::Fenced, said))) => {
-                let heir = heirs().find(|heir| complete(&said).any(|ordinal| ordinal == *heir));
+                let heir = heirs().filter(|_| !behind::is_known(scene)).find(|heir| complete(&said).any(|ordinal| ordinal == *heir));
                 told_next(told.clone().handed_over(heir.unwrap_or(old)))
             }
             // What it wrote last may be nowhere else: it is named again, and goes cleanly the next time.

@@ -102,8 +102,10 @@ impl<'a> Scene<'a> {
         };
         let mut claims = BTreeMap::new();
         for ordinal in 0..self.count(plan) {
-            let known = before.claims.get(&ordinal).filter(|_| self.lead() == Some(ordinal) && !self.is_new());
-            // The primary's volume is the one that was recorded, whatever stands under its name now.
+            // The primary's volume is the one that was recorded, whatever stands under its name now; and so is each, while one knows of
+            // a later primary, which may be any.
+            let is_kept = self.lead() == Some(ordinal) || behind::is_known(self);
+            let known = before.claims.get(&ordinal).filter(|_| is_kept && !self.is_new());
             claims.insert(ordinal, known.cloned().or_else(|| self.claim(ordinal))?);
         }
         let next = before.with_claims(object, claims);

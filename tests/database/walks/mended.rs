@@ -440,6 +440,26 @@ fn a_primary_that_was_named_and_never_started_is_believed_by_its_replicas() {
     assert_eq!(life.claims(), claims);
 }
 
+/// The volume of whoever was named was replaced by a copy of the primary before: what was written since is not on it.
+#[test]
+fn a_primary_on_another_volume_than_before_is_not_believed() {
+    let mut life = Life::of(&json!({ "replicas": 3 }));
+    let then = life.cluster.clone();
+    is_promoted(&mut life);
+    life.cluster.put_back(&then);
+    life.cluster.away.insert(2);
+    life.settle();
+    life.cluster.remove(ChildKind::PersistentVolumeClaim, "data-db-1");
+    life.cluster.remove(ChildKind::Pod, "db-1");
+    life.settle();
+    life.cluster.away.clear();
+    life.settle();
+    life.cluster.now += jiff::SignedDuration::from_hours(1);
+    life.settle();
+    life.answer("believe-volumes");
+    assert_eq!((life.state(), &life.status()["primary"]), (Phase::HumanIntervention.text(), &json!("db-0")), "{:?}", life.path);
+}
+
 /// The primary that was moved away from starts, since its volume says what it is told; the one after it does not.
 #[test]
 fn nobody_is_led_to_a_primary_that_another_one_has_followed() {
@@ -569,6 +589,10 @@ fn a_fight_over_the_schedule_of_backups_is_asked_about() {
     let mut life = Life::of(&at("0 2 * * *"));
     for hour in ["3", "4", "5", "6", "7"] {
         assert_eq!(life.edit(&at(&format!("0 {hour} * * *"))), path(&[]), "a user's own changes are no fight");
+    }
+    for cpu in ["10m", "20m", "30m", "40m", "50m"] {
+        life.edit(&json!({ "backup": { "schedule": "0 2 * * *" }, "resources": { "requests": { "cpu": cpu } } }));
+        assert_eq!((life.state(), &life.status()["driftTimes"]), (Phase::Ready.text(), &Value::Null), "a user's own changes are no fight");
     }
     let suspended = |life: &mut Life| {
         life.cluster.edit(ChildKind::CronJob, "db", "/spec/suspend", json!(true));

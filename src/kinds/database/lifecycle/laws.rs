@@ -154,13 +154,13 @@ impl Provable for Database {
             ImageChanged | ParametersChanged | TemplateChanged | ReplicasChanged | ExtensionsAdded | StorageGrown | Unprobed
             | FirstRollout | NeverRestored | NeverInitialized | PodsOutdated | ResizeAwaitsStart | ResetAllowed | SpecInvalid
             | SpecRefused | NothingRefused => Recurs::UntilDone,
-            ChildrenDrifted | AuxiliariesDrifted => Recurs::Counted(DriftFought),
+            ChildrenDrifted => Recurs::Counted(DriftFought),
             SwitchoverWanted => Recurs::Counted(DeadlinePassed),
             SnapshotWanted => Recurs::Counted(DumpedInVain),
             NamespaceEnding | TopologyBehind | RetainWanted | DumpedInVain | DeleteWanted | ChildrenGone | ChildrenLeft
             | PrimaryVolumeLost | ChildConflict | CredentialsLost | ReplicaDiverged | ObstacleGone | DowngradeFound | MajorFound
             | StorageFixed | StorageExpanded | JobFailed | JobDone | JobMissing | AllReady | PrimaryReady | DeadlinePassed
-            | DriftFought | PrimaryLost | ReadersMisled | ReplicaLost | SidecarRunning => Recurs::Freely,
+            | DriftFought | PrimaryLost | ReadersMisled | ReplicaLost | AuxiliariesDrifted | SidecarRunning => Recurs::Freely,
         }
     }
 

@@ -12,9 +12,8 @@ use crate::kinds::database::scene::standing::was_made;
 use crate::kinds::database::scene::{Scene, behind, said, work};
 use crate::kinds::order::{Cascade, Child, ChildKind, Order};
 use crate::kinds::reading::Reading;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::ResourceExt;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// After so many last dumps that the servers outlived a person is asked what keeps them.
@@ -109,7 +108,6 @@ pub fn workloads(scene: &Scene<'_>) -> Vec<Order> {
     let children = &scene.look.children;
     let mut orders: Vec<Order> = gone(&children.schedule).into_iter().collect();
     orders.extend(children.every_job().filter(|job| stays(*job)).filter_map(removal));
-    orders.extend(pods_without_a_job(scene).filter(|pod| stays(*pod)).filter_map(removal));
     orders.extend(children.servers.ours().filter(|live| stays(*live)).and_then(|live| removal_with(live, Cascade::Foreground)));
     // Whose StatefulSet was removed without them are nobody's any more.
     if matches!(children.servers, Slot::Free) {
@@ -124,15 +122,6 @@ pub fn workloads(scene: &Scene<'_>) -> Vec<Order> {
         orders.extend([&children.application, &children.internal].into_iter().filter_map(gone));
     }
     orders
-}
-
-/// Pods whose Job nobody sees: it has lost its label, and belongs to an earlier attempt, whose name nobody knows any more.
-fn pods_without_a_job<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a Pod> {
-    let children = &scene.look.children;
-    let jobs = children.every_job().chain(children.made.iter().map(AsRef::as_ref));
-    let known: BTreeSet<String> = jobs.map(ResourceExt::name_any).collect();
-    let is_known = move |pod: &&Pod| pod.labels().get(said::JOB_NAME).is_some_and(|job| known.contains(job));
-    children.job_pods.iter().map(AsRef::as_ref).filter(move |pod| !is_known(pod))
 }
 
 /// Our label, on children that have lost it. A volume without it stays, as somebody wanted it.

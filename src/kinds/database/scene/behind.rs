@@ -81,8 +81,13 @@ pub fn believable(scene: &Scene<'_>) -> Option<System> {
     let told = scene.members.told().and_then(|told| told.systemid.as_ref());
     let known = told.or(before.identifier.as_ref()).unwrap_or(&markers.first()?.identifier).clone();
     let primaries: BTreeSet<u32> = markers.iter().filter_map(|marker| marker.primary).collect();
-    // What no volume stands for would be made anew, and empty.
-    let primary = primaries.first().copied().filter(|primary| primaries.len() == 1 && scene.claim(*primary).is_some())?;
+    // What no volume stands for would be made anew, and empty; and another volume than that of before holds what somebody else has told.
+    let claims = scene.members.told().map(|told| &told.claims);
+    let is_kept = |primary: &u32| {
+        let stands = scene.claim(*primary).filter(|_| scene.going_claims().all(|(going, _)| going != *primary));
+        stands.is_some() && claims.is_none_or(|claims| claims.get(primary) == stands.as_ref())
+    };
+    let primary = primaries.first().copied().filter(|primary| primaries.len() == 1 && is_kept(primary) && has_spoken(scene, *primary))?;
     let is_ours = markers.iter().all(|marker| marker.identifier == known);
     (is_ours && is_whole(scene)).then_some(System { primary, epoch, identifier: Some(known), pod: None, claims: before.claims })
 }
@@ -92,7 +97,8 @@ fn marker(ordinal: u32, (word, sentence): &(Word, String)) -> Option<Marker> {
     let value = |key: &str| said.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
     let primary = match value("role")? {
         "primary" => Some(ordinal),
-        "replica" => value("primary").and_then(|primary| primary.parse().ok()),
+        // A clone that was interrupted knows whom it was made of.
+        "replica" | "cloning" => value("primary").and_then(|primary| primary.parse().ok()),
         _ => return None,
     };
     Some(Marker {

@@ -4,6 +4,7 @@ use super::siblings::Children;
 use crate::kinds::children::Slot;
 use crate::kinds::database::plan::volume::{Size, Volume};
 use crate::kinds::quantity::Quantity;
+use crate::kinds::reading::Reading;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, PersistentVolumeClaimCondition};
 use k8s_openapi::api::storage::v1::StorageClass;
 use kube::ResourceExt;
@@ -79,4 +80,13 @@ pub fn waits_for_a_user(claim: &PersistentVolumeClaim, children: &Children) -> O
 
 fn asked(claim: &PersistentVolumeClaim) -> i64 {
     wanted(claim).map_or(i64::MAX, |volume| volume.size.bytes)
+}
+
+impl Children {
+    /// The StorageClass that a claim names. Of a claim that names none it is not known.
+    pub fn class_of(&self, claim: &PersistentVolumeClaim) -> Reading<StorageClass> {
+        let named = claim.spec.as_ref().and_then(|spec| spec.storage_class_name.as_ref());
+        let Some((name, classes)) = named.zip(self.classes.found()) else { return Reading::Unread };
+        classes.iter().find(|class| class.name_any() == *name).map_or(Reading::Absent, |class| Reading::Found(class.clone()))
+    }
 }

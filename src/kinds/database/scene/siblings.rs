@@ -44,6 +44,8 @@ pub struct Children {
     pub maps: Vec<Arc<ConfigMap>>,
     /// Those that our label was taken from.
     pub unlabelled: Vec<(String, Slot<ConfigMap>)>,
+    /// Jobs of any attempt that have lost their label.
+    pub unlabelled_jobs: Vec<(String, Slot<Job>)>,
     /// Is it written down where the last dump is?
     pub has_tombstone: bool,
     /// The Service of the primary.
@@ -107,6 +109,7 @@ pub fn find(lookup: &impl Lookup, object: &Object) -> Children {
         has_tombstone: !matches!(lookup.slot::<ConfigMap>(&tombstone), Slot::Free),
         maps: lookup.all(),
         unlabelled: lookup.unlabelled(),
+        unlabelled_jobs: lookup.unlabelled(),
         primary: lookup.slot(&names::own(&name)),
         read_only: lookup.slot(&names::read_only(&name)),
         addresses: lookup.slot(&names::pods(&name)),
@@ -199,6 +202,8 @@ impl Siblings for Children {
         let named_by_digest: Vec<_> = self.unlabelled.iter().filter(|(name, _)| !is_known(name)).collect();
         places.extend(named_by_digest.into_iter().map(|(name, slot)| (name.clone(), slot as &dyn Place)));
         places.extend(self.jobs.iter().map(|job| (job.name.clone(), &job.slot as &dyn Place)));
+        let of_earlier_attempts = self.unlabelled_jobs.iter().filter(|(name, _)| self.jobs.iter().all(|job| job.name != *name));
+        places.extend(of_earlier_attempts.map(|(name, slot)| (name.clone(), slot as &dyn Place)));
         places
     }
 
@@ -222,13 +227,6 @@ impl Children {
     /// Is the ConfigMap of this name there? Its name is a digest of what it holds.
     pub fn has_map(&self, name: &str) -> bool {
         self.maps.iter().any(|map| map.name_any() == name)
-    }
-
-    /// The StorageClass that a claim names. Of a claim that names none it is not known.
-    pub fn class_of(&self, claim: &PersistentVolumeClaim) -> Reading<StorageClass> {
-        let named = claim.spec.as_ref().and_then(|spec| spec.storage_class_name.as_ref());
-        let Some((name, classes)) = named.zip(self.classes.found()) else { return Reading::Unread };
-        classes.iter().find(|class| class.name_any() == *name).map_or(Reading::Absent, |class| Reading::Found(class.clone()))
     }
 
     /// Every Job, but the backups on the schedule.

@@ -45,7 +45,7 @@ impl Tells for Database {
         }
         match (scene.members.primary_is_ready(), scene.members.replica_is_ready()) {
             (true, _) if readers::writes_to(&scene).is_none() => {
-                (false, "PrimarySuperseded", "nobody can write: a volume knows of a later primary than the one that serves")
+                (false, "PrimarySuperseded", "a volume knows of a later primary than the one that serves")
             }
             (true, _) => (true, "PrimaryServes", "the primary serves"),
             (false, true) => (false, "ReadersAlone", "nobody can write: the primary does not serve; replicas can be read"),
