@@ -8,6 +8,11 @@ CARGO_DENY=0.20.2
 HELM=0.2.2
 TOOLS=${XDG_CACHE_HOME:-$HOME/.cache}/pointsman/tools
 
+# What single steps need, as PROGRAM:PACKAGE.
+SHELLCHECK=(shellcheck:shellcheck)
+BROWSER=(node:nodejs npm:npm chromium:chromium)
+PYTHON=(python3:python3)
+
 # needs_programs PROGRAM:PACKAGE...
 needs_programs() {
     local pair missing=()
@@ -29,7 +34,12 @@ needs_basics() {
 needs_basics_and_the_rest() {
     needs_basics
     ((EUID != 0)) || return 0
-    needs_programs shellcheck:shellcheck node:nodejs npm:npm chromium:chromium python3:python3
+    needs_programs "${SHELLCHECK[@]}" "${BROWSER[@]}" "${PYTHON[@]}"
+    needs_venv
+}
+
+# A part of Python that Debian has in a package of its own.
+needs_venv() {
     python3 -c 'import ensurepip, venv' 2>/dev/null || install_debian_packages python3-venv
 }
 
@@ -43,8 +53,8 @@ needs_cargo_deny() {
 
 needs_helm() {
     [[ $(cat "$TOOLS/helm/version" 2>/dev/null) != "$HELM" ]] || return 0
-    needs_programs python3:python3
-    python3 -c 'import ensurepip, venv' 2>/dev/null || install_debian_packages python3-venv
+    needs_programs "${PYTHON[@]}"
+    needs_venv
     rm -rf "$TOOLS/helm"
     python3 -m venv "$TOOLS/helm"
     "$TOOLS/helm/bin/pip" install --quiet --disable-pip-version-check "helm-python-sdk==$HELM"
@@ -52,5 +62,5 @@ needs_helm() {
 }
 
 needs_browser() {
-    needs_programs node:nodejs npm:npm chromium:chromium
+    needs_programs "${BROWSER[@]}"
 }

@@ -191,6 +191,8 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let follows = |ordinal: u32| scene.members.is_ready(ordinal) && scene.members.pod(ordinal).is_some_and(Members::is_labelled);
     let heirs = || (0..target.replicas.unsigned_abs()).filter(|ordinal| told.fenced != Some(*ordinal) && follows(*ordinal));
     let told_next = |next| vec![needed::told_otherwise(told, &next, scene, &uid)];
+    // Nobody is named while a volume knows of a later primary: another one of that epoch would be taken for it.
+    let is_followed = behind::is_known(scene);
     let handed_over = || heirs().next().map(|heir| told_next(told.clone().handed_over(heir))).unwrap_or_default();
     match (told.primary, told.fenced) {
         (Some(primary), _) if primary < target.replicas.unsigned_abs() => {
@@ -203,13 +205,12 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         // Nor can one whose volume goes with its pod.
         (Some(primary), _) if scene.going_claims().any(|(of, _)| of == primary) => Vec::new(),
         (Some(primary), _) if !standing::may_fence(scene, primary) => Vec::new(),
-        // Nobody is named while a volume knows of a later primary: another one of that epoch would be taken for it.
-        (Some(_), _) | (None, None) if behind::is_known(scene) => Vec::new(),
+        (Some(_), _) | (None, None) if is_followed => Vec::new(),
         (Some(_), _) => heirs().next().map(|_| told_next(told.clone().fenced())).unwrap_or_default(),
         (None, Some(old)) => match (scene.members.pod(old), scene.members.ended(old)) {
             // Where nobody who holds all that it wrote can take over, it is named again, and serves.
             (Some(_), Some((Word::Fenced, said))) => {
-                let heir = heirs().filter(|_| !behind::is_known(scene)).find(|heir| complete(&said).any(|ordinal| ordinal == *heir));
+                let heir = heirs().filter(|_| !is_followed).find(|heir| complete(&said).any(|ordinal| ordinal == *heir));
                 told_next(told.clone().handed_over(heir.unwrap_or(old)))
             }
             // What it wrote last may be nowhere else: it is named again, and goes cleanly the next time.

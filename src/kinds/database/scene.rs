@@ -100,12 +100,13 @@ impl<'a> Scene<'a> {
             (None, Some(system)) => recorded(system),
             (None, None) => Topology::first(object, BTreeMap::new()),
         };
+        // The primary's volume is the one that was recorded, whatever stands under its name now; and so is each, while one knows of a
+        // later primary, which may be any.
+        let (lead, is_followed) = (self.lead(), behind::is_known(self));
+        let is_kept = |ordinal| !self.is_new() && (is_followed || lead == Some(ordinal));
         let mut claims = BTreeMap::new();
         for ordinal in 0..self.count(plan) {
-            // The primary's volume is the one that was recorded, whatever stands under its name now; and so is each, while one knows of
-            // a later primary, which may be any.
-            let is_kept = self.lead() == Some(ordinal) || behind::is_known(self);
-            let known = before.claims.get(&ordinal).filter(|_| is_kept && !self.is_new());
+            let known = before.claims.get(&ordinal).filter(|_| is_kept(ordinal));
             claims.insert(ordinal, known.cloned().or_else(|| self.claim(ordinal))?);
         }
         let next = before.with_claims(object, claims);

@@ -472,18 +472,13 @@ fn nobody_is_led_to_a_primary_that_another_one_has_followed() {
     life.settle();
     assert_eq!((life.state(), &life.status()["reason"]), (Phase::HumanIntervention.text(), &json!("TopologyBehind")), "{:?}", life.path);
     assert_eq!(life.status()["primary"], "db-1");
-    assert_eq!((leads_to(&life), read_from(&life)), (json!("Nobody"), json!("replica")));
+    assert_eq!((led_and_named(&life).0, read_from(&life)), (json!("Nobody"), json!("replica")));
     // Nor where a hand leads them there.
     life.cluster.edit(ChildKind::Service, "db", "/spec/selector", json!({ "statefulset.kubernetes.io/pod-name": "db-1" }));
     life.settle();
-    assert_eq!(leads_to(&life), json!("Nobody"));
+    assert_eq!(led_and_named(&life).0, json!("Nobody"));
     life.answer("believe-volumes");
-    assert_eq!((life.state(), leads_to(&life)), (Phase::Ready.text(), json!("db-0")), "{:?}", life.path);
-}
-
-fn leads_to(life: &Life) -> Value {
-    let service = life.cluster.get(ChildKind::Service, "db").expect("a Service");
-    service["spec"]["selector"]["statefulset.kubernetes.io/pod-name"].clone()
+    assert_eq!((life.state(), led_and_named(&life).0), (Phase::Ready.text(), json!("db-0")), "{:?}", life.path);
 }
 
 /// The server that knows of a later primary is drained, and starts nowhere.
@@ -493,7 +488,7 @@ fn followed_by_one_that_is_away() -> Life {
     assert_eq!(life.edit(&json!({ "replicas": 1 })), path(&[Phase::Scaling, Phase::Ready]));
     life.cluster.put_back(&then);
     life.settle();
-    assert_eq!((&life.status()["reason"], leads_to(&life)), (&json!("TopologyBehind"), json!("Nobody")), "{:?}", life.path);
+    assert_eq!((&life.status()["reason"], led_and_named(&life).0), (&json!("TopologyBehind"), json!("Nobody")), "{:?}", life.path);
     life.cluster.markers.retain(|_, (epoch, ..)| *epoch < 3);
     life.cluster.away.insert(0);
     life.cluster.remove(ChildKind::Pod, "db-0");
@@ -504,7 +499,7 @@ fn followed_by_one_that_is_away() -> Life {
 #[test]
 fn what_a_volume_has_said_is_remembered_when_its_pod_goes() {
     let mut life = followed_by_one_that_is_away();
-    assert_eq!(leads_to(&life), json!("Nobody"), "{:#}", life.status());
+    assert_eq!(led_and_named(&life).0, json!("Nobody"), "{:#}", life.status());
     assert_eq!(life.condition("Available"), ("False".to_owned(), "PrimarySuperseded".to_owned()));
     assert_eq!(life.delete().last(), path(&[Phase::RemovalBlocked]).last(), "{:?}", life.cluster.done);
     assert_eq!(life.status()["reason"], "SnapshotFailed");
@@ -518,7 +513,7 @@ fn a_volume_that_is_gone_says_no_more() {
     life.cluster.away.clear();
     life.cluster.remove(ChildKind::PersistentVolumeClaim, "data-db-0");
     life.settle();
-    assert_eq!((life.state(), leads_to(&life)), (Phase::Ready.text(), json!("db-1")), "{:?}", life.path);
+    assert_eq!((life.state(), led_and_named(&life).0), (Phase::Ready.text(), json!("db-1")), "{:?}", life.path);
     assert!(life.status()["laterEpochs"].is_null());
 }
 
