@@ -1,12 +1,14 @@
 //! The time as the API server has it, which writes most of the times that decisions compare: this machine's own clock may be wrong.
 
+use super::lease::instant;
 use crate::telemetry;
 use http::header::DATE;
 use http::{HeaderMap, Response};
 use jiff::fmt::rfc2822::DateTimeParser;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use tokio::time::Instant;
 
 /// What the last answers have told.
 static LAST: Mutex<Answers> = Mutex::new(Answers { last: VecDeque::new(), believed: None });
@@ -27,15 +29,23 @@ struct Answers {
     believed: Option<i64>,
 }
 
+/// The time that this machine's clock said at first, and what has passed since: whoever sets that clock changes nothing.
+fn ours() -> Timestamp {
+    static FIRST: LazyLock<(Timestamp, Instant)> = LazyLock::new(|| (Timestamp::now(), instant::now()));
+    let (said, at) = *FIRST;
+    let since = SignedDuration::try_from(instant::now().saturating_duration_since(at)).unwrap_or(SignedDuration::MAX);
+    said.checked_add(since).unwrap_or(said)
+}
+
 /// The time as the API server has it.
 pub fn now() -> Timestamp {
-    let ours = Timestamp::now();
+    let ours = ours();
     ours.checked_sub(SignedDuration::from_secs(last().ahead())).unwrap_or(ours)
 }
 
 /// Hears from an answer what time it is there.
 pub fn heard<B>(answer: Response<B>) -> Response<B> {
-    if let Some(told) = ahead(answer.headers(), Timestamp::now()) {
+    if let Some(told) = ahead(answer.headers(), ours()) {
         let mut last = last();
         let before = last.ahead();
         last.hear(told);

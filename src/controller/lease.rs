@@ -9,7 +9,7 @@ mod calls;
 pub mod claim;
 pub mod election;
 pub mod fence;
-mod instant;
+pub(super) mod instant;
 mod leadership;
 
 use super::instance;

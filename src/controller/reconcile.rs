@@ -157,8 +157,8 @@ async fn look<K: Served>(site: &Site<K>, object: &K::Object, memory: &mut Memory
     act(site, &observed, &decision, memory, moment).await
 }
 
-/// A decision, and the object that it was made about. What removes something is decided on a live read, and so is what says
-/// that something was lost; what offers to take over something, on a trial; nothing where the object is gone.
+/// A decision, and the object that it was made about: on a live read where it needs one; what offers to take over something, on a
+/// trial; nothing where the object is gone.
 async fn decided<K: Served>(
     site: &Site<K>,
     object: &K::Object,
@@ -169,7 +169,7 @@ async fn decided<K: Served>(
     let (mut observed, mut decision) = (seen.object.clone(), decide(seen));
     let live = || async { observe::live(site, object, memory.refusal.clone(), moment).await.map_err(Cause::Read) };
     let goes_on = held_back(memory, &observed, &decision, moment).is_none();
-    if goes_on && (decision.is_destructive() || decision.asks_about_a_loss()) {
+    if goes_on && decision.needs_a_live_look() {
         let Some(live) = live().await? else { return Ok(None) };
         observed = live.object.clone();
         decision = decide(live);

@@ -29,11 +29,18 @@ pub struct Decision<K: Kind> {
     pub told: Option<Move>,
     /// What else is to be told.
     pub news: Vec<News>,
+    forgets: bool,
 }
 
 impl<K: Kind> Decision<K> {
+    /// Is it to be made of what the API server itself shows? What removes something is, what says that something was lost, and what
+    /// forgets it: a thing that was not seen may only have been between two watches.
+    pub fn needs_a_live_look(&self) -> bool {
+        self.is_destructive() || self.asks_about_a_loss() || self.forgets
+    }
+
     /// Does an order remove what a fresh look might want to keep?
-    pub fn is_destructive(&self) -> bool {
+    fn is_destructive(&self) -> bool {
         !self.orders.is_empty() && self.steps.iter().flat_map(Step::effects).any(|effect| K::is_destructive(*effect))
     }
 
@@ -42,8 +49,7 @@ impl<K: Kind> Decision<K> {
         begins_to_ask(&self.steps)
     }
 
-    /// Does it ask a person about a loss? A thing that was not seen may only have been between two watches.
-    pub fn asks_about_a_loss(&self) -> bool {
+    fn asks_about_a_loss(&self) -> bool {
         self.asks() && self.status.intervention.as_ref().is_some_and(|question| question.reason.about() == About::Loss)
     }
 }
@@ -85,8 +91,9 @@ pub fn decide<K: Kind>(mut seen: Observation<K>) -> Decision<K> {
     if let Some(told) = &told {
         status.remember(told.clone());
     }
+    let forgets = before.as_ref().is_some_and(|before| K::forgets(before, &status));
     let news = K::news(before.as_ref(), &seen);
-    Decision { facts: first.unwrap_or_default(), steps, status, orders, trial, told, news }
+    Decision { facts: first.unwrap_or_default(), steps, status, orders, trial, told, news, forgets }
 }
 
 fn begins_to_ask<K: Kind>(steps: &[Step<K>]) -> bool {

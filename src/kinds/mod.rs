@@ -152,6 +152,10 @@ pub trait Kind: Machine + Clone + Debug {
     fn orders(effect: Self::Effect, look: &Self::Look<'_>) -> Vec<Order>;
     /// What the object's status says after a step.
     fn status(look: &Self::Look<'_>, step: &Step<Self>) -> Status<Self::Spec>;
+    /// Is something forgotten of the data, which a thing that no watch shows just now may still hold?
+    fn forgets(_before: &Status<Self::Spec>, _after: &Status<Self::Spec>) -> bool {
+        false
+    }
     /// What is to be told beside moves and conditions, where the status was `before` and `seen` has the one that is to be.
     fn news(_before: Option<&Status<Self::Spec>>, _seen: &Observation<Self>) -> Vec<News> {
         Vec::new()

@@ -23,6 +23,10 @@ pub trait Asks: Compared + Served {
     fn helps(_look: &Look<'_, Self>, _verb: Verb) -> bool {
         true
     }
+    /// What this answer would do, as things stand.
+    fn does(_look: &Look<'_, Self>, verb: Verb) -> String {
+        verb.effect().to_owned()
+    }
     /// The data that this answer would take with it, as things stand, beyond what it always does.
     fn costs(_look: &Look<'_, Self>, _verb: Verb) -> Option<String> {
         None
@@ -56,11 +60,13 @@ pub fn question<K: Asks>(look: &Look<'_, K>, step: &Step<K>, number: i64) -> Int
     }
 }
 
-/// Would an answer to the open question take data of which nothing was said when it was offered?
+/// Would an answer to the open question take data of which nothing was said when it was offered, or do something else with it?
 pub fn hides_a_loss<K: Asks>(look: &Look<'_, K>) -> bool {
     let grew = |offer: &Offer| {
         let verb = Verb::ALL.iter().find(|verb| verb.word() == offer.verb);
-        offer.risk == Risk::None && verb.is_some_and(|verb| K::costs(look, *verb).is_some())
+        let takes_more = |verb| offer.risk == Risk::None && K::costs(look, verb).is_some();
+        let does_otherwise = |verb| verb == Verb::BelieveVolumes && K::helps(look, verb) && K::does(look, verb) != offer.effect;
+        verb.is_some_and(|verb| takes_more(*verb) || does_otherwise(*verb))
     };
     super::question::<K>(&look.seen.object).is_some_and(|question| question.answers.iter().any(grew))
 }
@@ -182,7 +188,7 @@ fn offer<K: Asks>(look: &Look<'_, K>, verb: Verb, id: &str, subjects: &[Subject]
     let fields = || listed(subjects.iter().filter_map(|subject| Some(format!("{} of {}", subject.field.as_ref()?, subject.kind))));
     let (possible, effect, risk) = match verb {
         Verb::Retry | Verb::ResetPasswords | Verb::BelieveVolumes | Verb::SkipSnapshot => {
-            (K::helps(look, verb), verb.effect().to_owned(), verb.risk())
+            (K::helps(look, verb), K::does(look, verb), verb.risk())
         }
         Verb::KeepVolumes => match K::costs(look, verb) {
             None => (true, verb.effect().to_owned(), Risk::None),

@@ -186,6 +186,15 @@ reasons! {
         remedy: "Mend what the Job says",
         not_done: "nothing is removed while this question is open",
     }
+    /// A last dump of the primary would lack what another volume holds.
+    DumpIncomplete {
+        about: About::Loss,
+        answers: &[Verb::Retry, Verb::KeepVolumes, Verb::SkipSnapshot],
+        says: "a last dump would not hold all that was written",
+        meaning: "A volume holds what was written and the primary lacks, or knows of a later primary: a dump of the primary would lack that, and the volume goes with the object",
+        remedy: "Look at what that volume holds; give it up by deleting its claim and its pod",
+        not_done: "no last dump was taken, and nothing is removed while this question is open",
+    }
     /// Children do not go.
     RemovalStuck {
         about: About::Data,

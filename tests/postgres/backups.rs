@@ -408,6 +408,11 @@ fn a_last_dump_that_would_leave_databases_out_is_refused() {
     world.job("dump.sh").done();
     primary.sql("DROP DATABASE billing");
     primary.sql("DROP DATABASE \"Old Shop\"");
+    // Where psql goes by itself.
+    primary.sql("CREATE TABLE stray (id int)");
+    let words = last().fails("OTHER_DATABASES");
+    assert!(words.ends_with("other databases: postgres"), "{words}");
+    primary.sql("DROP TABLE stray; CREATE EXTENSION pg_stat_statements");
     last().done();
 }
 

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -219,6 +220,75 @@ fn an_old_primary_that_ended_cleanly_but_too_late_has_diverged() {
     let second = world.serve(1);
     world.start(0).assert_refused("DIVERGED");
     assert_eq!(second.sql("SELECT max(id) FROM ledger"), "10");
+}
+
+/// As where the volume of the primary was put back to an older copy: once it has written as much again, positions tell nothing.
+#[test]
+fn who_was_ahead_of_the_primary_does_not_follow_it_later() {
+    let world = World::new();
+    let first = world.primary();
+    ledger(&first, 10);
+    first.stop();
+    let aside = copied(&world.claim(0));
+    let first = world.serve(0);
+    let second = world.serve(1);
+    first.sql("INSERT INTO ledger SELECT generate_series(11, 100)");
+    count_on(&second, "100");
+    second.stop();
+    first.stop();
+    fs::remove_dir_all(world.claim(0)).expect("a folder");
+    fs::rename(aside, world.claim(0)).expect("a folder");
+    let first = world.serve(0);
+    world.start(1).assert_refused("AHEAD");
+    first.sql("INSERT INTO ledger SELECT generate_series(1001, 100000); SELECT pg_switch_wal()");
+    world.start(1).assert_refused("AHEAD");
+    world.topology(&[("reclone-1", "1")]);
+    count_on(&world.serve(1), "99010");
+}
+
+fn copied(claim: &Path) -> PathBuf {
+    let aside = claim.with_extension("aside");
+    assert!(Command::new("cp").arg("-a").args([claim, &aside]).status().expect("cp").success());
+    aside
+}
+
+/// As where the API server's data was put back to before a switchover, and another server was named then.
+#[test]
+fn who_followed_another_primary_of_the_same_epoch_is_not_taken_for_a_follower() {
+    let world = World::new();
+    let first = world.primary();
+    ledger(&first, 10);
+    let second = world.serve(1);
+    let third = world.serve(2);
+    count_on(&third, "10");
+    third.kill();
+    let aside = copied(&world.claim(2));
+    let third = world.serve(2);
+    let second = world.switch_over(first, 1, second);
+    second.sql("INSERT INTO ledger VALUES (11)");
+    let first = world.serve(0);
+    count_on(&third, "11");
+    for server in [second, third] {
+        server.stop();
+    }
+    // What the third held before is the primary of that epoch now, and comes further.
+    fs::remove_dir_all(world.claim(2)).expect("a folder");
+    fs::rename(aside, world.claim(2)).expect("a folder");
+    world.topology(&[("primary", "2")]);
+    world.point_service(2);
+    // Who runs meanwhile says so at its next start.
+    let words = first.ready().expect_err("it followed another one");
+    assert!(words.contains("its volume is of epoch 2 under primary 1, and the topology names '2' at epoch 2: it ends"), "{words}");
+    first.last_words();
+    let third = world.serve(2);
+    third.sql("INSERT INTO ledger SELECT generate_series(1001, 2000)");
+    for ordinal in [0, 1] {
+        let words = world.start(ordinal).last_words();
+        let expected = "DIVERGED: this volume is of epoch 2 under primary 1, and the topology names 2 for that epoch";
+        assert_eq!(words, expected);
+    }
+    world.topology(&[("reclone-0", "2")]);
+    count_on(&world.serve(0), "1010");
 }
 
 /// Four rows up to this one, and no log of writes from before.

@@ -68,7 +68,7 @@ fn a_volume_whose_marker_was_lost_is_refused() {
 #[test]
 fn a_topology_that_makes_no_sense_is_refused() {
     let world = World::new();
-    for (key, value) in [("epoch", "0"), ("epoch", "x"), ("primary", "first"), ("claim-0", "")] {
+    for (key, value) in [("epoch", "0"), ("epoch", "x"), ("epoch", ""), ("primary", "first"), ("claim-0", "")] {
         let before = fs::read_to_string(world.folder.join("topology").join(key)).expect("a key");
         world.topology(&[(key, value)]);
         world.start(0).assert_refused("TOPOLOGY");

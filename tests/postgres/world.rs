@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -103,11 +103,24 @@ impl World {
         fs::write(self.folder.join("settings/reloaded.conf"), text).expect("a file");
     }
 
-    /// Sets keys of the topology; an empty value is one.
+    /// Sets keys of the topology; an empty value is one. As a kubelet does it: all of them at once, by another folder behind a link.
     pub fn topology(&self, keys: &[(&str, &str)]) {
-        for (key, value) in keys {
-            fs::write(self.folder.join("topology").join(key), value).expect("a key");
+        static COUNT: AtomicU32 = AtomicU32::new(1);
+        let folder = self.folder.join("topology");
+        let next = format!("..{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        fs::create_dir(folder.join(&next)).expect("a folder");
+        for entry in fs::read_dir(folder.join("..data")).into_iter().flatten() {
+            let name = entry.expect("an entry").file_name();
+            fs::copy(folder.join("..data").join(&name), folder.join(&next).join(&name)).expect("a copy");
         }
+        for (key, value) in keys {
+            fs::write(folder.join(&next).join(key), value).expect("a key");
+            if !folder.join(key).is_symlink() {
+                symlink(Path::new("..data").join(key), folder.join(key)).expect("a link");
+            }
+        }
+        symlink(&next, folder.join("..data.next")).expect("a link");
+        fs::rename(folder.join("..data.next"), folder.join("..data")).expect("a link");
     }
 
     /// Lets the Service's name lead to one pod.

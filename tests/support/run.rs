@@ -115,7 +115,7 @@ impl Run {
         let refusal = self.refusal.take();
         let (mut view, mut seen) = (view, None);
         let mut decision = self.decided(&view, refusal.clone(), &mut seen);
-        if decision.is_destructive() && !view.live {
+        if decision.needs_a_live_look() && !view.live {
             let Some(live) = self.view(true) else { return false };
             view = live;
             decision = self.decided(&view, refusal, &mut seen);

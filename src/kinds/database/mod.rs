@@ -85,6 +85,12 @@ impl Kind for Database {
         passage::status(look, step)
     }
 
+    fn forgets(before: &Status<KeptSpec>, after: &Status<KeptSpec>) -> bool {
+        let (before, after) = (&before.more, &after.more);
+        before.later_epochs.keys().any(|claim| !after.later_epochs.contains_key(claim))
+            || before.diverged.keys().any(|claim| !after.diverged.contains_key(claim))
+    }
+
     fn news(before: Option<&Status<KeptSpec>>, seen: &Observation<Self>) -> Vec<News> {
         news::of(before, seen)
     }

@@ -234,6 +234,6 @@ fn spared(scene: &Scene<'_>, ordinal: u32, pod: &Pod) -> Option<Order> {
 fn is_old(scene: &Scene<'_>, pod: &Pod) -> bool {
     const MOMENT: SignedDuration = SignedDuration::from_secs(30);
     let named = scene.more.system.as_ref().and_then(|system| system.pod.clone());
-    let late = Members::runs_since(pod).is_some_and(|since| scene.look.seen.now.duration_since(since) > MOMENT);
+    let late = Members::runs_longer(pod, MOMENT, scene.look.seen.now);
     pod.metadata.deletion_timestamp.is_none() && (pod.uid() == named || late)
 }

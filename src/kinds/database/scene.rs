@@ -2,6 +2,7 @@
 
 pub mod behind;
 pub mod closing;
+pub mod diverged;
 pub mod ground;
 pub mod learning;
 pub mod members;

@@ -79,6 +79,7 @@ impl Served for Database {
         Reason::DriftFought,
         Reason::Protected,
         Reason::SnapshotFailed,
+        Reason::DumpIncomplete,
         Reason::RemovalStuck,
     ];
 

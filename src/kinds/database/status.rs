@@ -22,7 +22,7 @@ use super::scene::recorded::record;
 use super::scene::said::{self, End};
 use super::scene::standing::counted_fences;
 use super::scene::work::{self, Progress};
-use super::scene::{behind, learning};
+use super::scene::{behind, diverged, learning};
 use crate::kinds::look::Look;
 use crate::kinds::passage::Remembered;
 use crate::kinds::reason::Reason;
@@ -74,7 +74,7 @@ impl Remembered for Database {
     fn note(status: &mut Status<KeptSpec>, look: &Look<'_, Self>, step: &Step<Self>) {
         let scene = Scene::of(look);
         let more = &mut status.more;
-        (more.system, more.later_epochs) = (record(&scene), behind::later(&scene));
+        (more.system, more.later_epochs, more.diverged) = (record(&scene), behind::later(&scene), diverged::volumes(&scene));
         more.fences = counted_fences(&scene);
         more.failed_attempt = finished_jobs::failed_attempt(&scene, more.failed_attempt.take());
         more.begun |= matches!(step.next(), Phase::Restoring | Phase::Initializing);

@@ -417,6 +417,7 @@ impl Cluster {
         }
         let at_start = pod["metadata"]["annotations"]["test/told"].as_str().unwrap_or_default().to_owned();
         let refuses = fenced && at_start.is_empty();
+        let runs = !self.away.contains(&ordinal) && !refuses && last_words.is_none();
         if refuses {
             let how = if self.troubles.contains(&Trouble::Crash) {
                 "UNCLEAN: this server was it, and did not end cleanly".to_owned()
@@ -439,6 +440,14 @@ impl Cluster {
         let fits = (at_start == me) == (told == me) && !away && !refuses;
         if fits && told == me && pod["metadata"]["annotations"]["test/said"].is_string() {
             self.troubles.remove(&Trouble::Crash);
+        }
+        if runs && pod["status"]["containerStatuses"][0].is_null() {
+            let state = json!({ "running": { "startedAt": now } });
+            pod["status"]["containerStatuses"] =
+                json!([{ "name": "postgresql", "ready": false, "restartCount": 0, "image": "", "imageID": "", "state": state }]);
+        }
+        if !pod["status"]["containerStatuses"][0]["state"]["running"].is_null() {
+            pod["status"]["containerStatuses"][0]["ready"] = json!(fits);
         }
         if let Some(volume) = volume.filter(|_| fits) {
             self.markers.insert(volume, (epoch, told == me, told));

@@ -89,7 +89,7 @@ impl Life {
         let broken: Vec<_> = Database::LAWS.iter().filter(|law| !law.holds(&|fact| facts.contains(&fact))).collect();
         assert!(broken.is_empty(), "{broken:?} after {:?}: {facts:?}", self.path);
         // As the controller does; and what a watch has not kept is nothing that anything is decided by.
-        let is_live = decision.is_destructive() || decision.asks_about_a_loss();
+        let is_live = decision.needs_a_live_look();
         if is_live || decision.asks() || self.writes.len().is_multiple_of(8) {
             let whole = decide(self.observed(&object, View::Live));
             if self.cluster.unseen.is_empty() {

@@ -163,6 +163,8 @@ fn what_holds_a_pod_is_told_where_its_removal_is_stuck() {
     let question = life.status()["intervention"].clone();
     assert_eq!(question["reason"], "RemovalStuck", "{question:#}");
     assert!(question["evidence"].to_string().contains("example.com/backup"), "{question:#}");
+    // By the name under it, another last dump would ask a server that is left.
+    assert!(life.cluster.get(ChildKind::Service, "db-pods").is_some() && life.cluster.get(ChildKind::Service, "db").is_none());
 }
 
 /// Times of the operator and of others are of different clocks, so nothing is known by which is later.

@@ -43,6 +43,10 @@ pub struct More {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("maxProperties" = 64))]
     pub later_epochs: BTreeMap<String, u32>,
+    /// What servers have said of volumes that hold what the primary lacks, by the uids of their claims.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("maxProperties" = 64))]
+    pub diverged: BTreeMap<String, String>,
     /// What images have told when they were probed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = PROBES))]

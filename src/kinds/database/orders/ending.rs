@@ -9,7 +9,7 @@ use crate::kinds::database::object::dumps::Taken;
 use crate::kinds::database::object::more::LastWord;
 use crate::kinds::database::object::parts::DeletionPolicy;
 use crate::kinds::database::scene::standing::was_made;
-use crate::kinds::database::scene::{Scene, behind, said, work};
+use crate::kinds::database::scene::{Scene, diverged, said, work};
 use crate::kinds::order::{Cascade, Child, ChildKind, Order};
 use crate::kinds::reading::Reading;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
@@ -43,7 +43,7 @@ pub fn fate(scene: &Scene<'_>) -> Fate {
 
 /// Is there a dump that holds all that was written: one since which no server has served for long?
 fn has_last_dump(scene: &Scene<'_>) -> bool {
-    let taken = scene.more.snapshot.as_ref().filter(|taken| is_kept(scene, taken) && !behind::is_known(scene));
+    let taken = scene.more.snapshot.as_ref().filter(|taken| is_kept(scene, taken) && !diverged::is_any(scene));
     taken.is_some_and(|taken| !serves(scene) || said::is_fresh(&taken.time, scene.look.seen.now))
 }
 
@@ -63,9 +63,9 @@ pub fn serves(scene: &Scene<'_>) -> bool {
     }
 }
 
-/// Is this a last dump, of a primary that lacks what another volume holds?
+/// Is this a last dump, of a primary that may lack what another volume holds?
 pub fn is_dumped_in_part(scene: &Scene<'_>, work: Work) -> bool {
-    work == Work::Snapshot && behind::is_known(scene)
+    work == Work::Snapshot && diverged::is_any(scene)
 }
 
 /// Is this a last dump, and is no server left, and none to come, that it could be taken of?
@@ -113,11 +113,11 @@ pub fn workloads(scene: &Scene<'_>) -> Vec<Order> {
     if matches!(children.servers, Slot::Free) {
         orders.extend(scene.members.pods().map(|(_, pod)| pod).filter(|pod| stays(*pod)).filter_map(removal));
     }
-    let services = [&children.primary, &children.read_only, &children.addresses];
-    orders.extend(services.into_iter().filter_map(gone));
+    orders.extend([&children.primary, &children.read_only].into_iter().filter_map(gone));
     orders.extend(gone(&children.budget));
-    // A server that is still there may have to read them.
+    // A server that is still there may have to read them, and another last dump asks it by its pod's own name.
     if no_servers(scene) {
+        orders.extend(gone(&children.addresses));
         orders.extend(children.maps.iter().filter(|map| stays(map.as_ref())).filter_map(|map| removal(map.as_ref())));
         orders.extend([&children.application, &children.internal].into_iter().filter_map(gone));
     }

@@ -6,8 +6,6 @@ use super::members::Members;
 use crate::kinds::database::object::more::System;
 use crate::kinds::database::reports::last_words::{Word, pairs_at_end};
 use jiff::SignedDuration;
-use k8s_openapi::api::core::v1::Pod;
-use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a volume's marker says, in the last words of its server.
@@ -34,10 +32,14 @@ pub fn is_known(scene: &Scene<'_>) -> bool {
 /// named it goes, until its volume is gone, or serves.
 pub fn later(scene: &Scene<'_>) -> BTreeMap<String, u32> {
     let said = markers(scene).into_iter().filter_map(|marker| Some((scene.standing_claim(marker.ordinal)?.clone(), marker.epoch)));
-    let is_silent = |claim: &String| scene.ordinal_of(claim).is_some_and(|ordinal| !scene.members.is_ready(ordinal));
     let told = told(scene);
-    let remembered = scene.more.later_epochs.iter().filter(|(claim, epoch)| **epoch > told && is_silent(claim));
+    let remembered = scene.more.later_epochs.iter().filter(|(claim, epoch)| **epoch > told && is_silent(scene, claim));
     remembered.map(|(claim, epoch)| (claim.clone(), *epoch)).chain(said).collect()
+}
+
+/// Does this claim stand, and is its server not ready?
+pub fn is_silent(scene: &Scene<'_>, claim: &String) -> bool {
+    scene.ordinal_of(claim).is_some_and(|ordinal| !scene.members.is_ready(ordinal))
 }
 
 /// The epoch that the servers are told, or were told last.
@@ -55,10 +57,7 @@ pub fn is_whole(scene: &Scene<'_>) -> bool {
 /// Is it known of a server whether its volume knows more? One that was not refused and runs, has read its marker.
 fn has_spoken(scene: &Scene<'_>, ordinal: u32) -> bool {
     const MOMENT: SignedDuration = SignedDuration::from_mins(1);
-    let runs = |pod: &Pod| {
-        let age = pod.creation_timestamp().map(|made| scene.look.seen.now.duration_since(made.0));
-        age.is_some_and(|age| age > MOMENT) && !Members::is_waiting(pod)
-    };
+    let runs = |pod| Members::runs_longer(pod, MOMENT, scene.look.seen.now);
     let members = &scene.members;
     members.is_ready(ordinal) || members.refusal(ordinal).is_some() || members.pod(ordinal).is_some_and(runs)
 }

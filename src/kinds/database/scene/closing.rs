@@ -3,7 +3,7 @@
 use super::Scene;
 use super::undone::{was_never_initialized, was_never_restored};
 use super::work::{self, Progress};
-use super::{behind, outcome, standing};
+use super::{behind, diverged, outcome, standing};
 use crate::kinds::database::lifecycle::words::Phase;
 use crate::kinds::database::reports::last_words::Word;
 use crate::kinds::pods::ready_since;
@@ -25,7 +25,7 @@ const GOES_ON: [(Reason, Option<&str>, Holds); 6] = [
     (Reason::RolloutStuck, Some(MOVES_ON), can_move_on),
     (Reason::PodsUnavailable, Some(MOVES_ON), can_move_on),
     (Reason::RestoreFailed, None, |scene| ended_well(scene, Phase::Restoring)),
-    (Reason::SnapshotFailed, None, |scene| ended_well(scene, Phase::SnapshottingBeforeDelete) && !behind::is_known(scene)),
+    (Reason::SnapshotFailed, None, |scene| ended_well(scene, Phase::SnapshottingBeforeDelete) && !diverged::is_any(scene)),
 ];
 
 const MOVES_ON: &str = "when the server that was the primary has ended for another, and the move can go on";
@@ -36,11 +36,12 @@ pub fn also_closes(reason: Reason) -> impl Iterator<Item = &'static str> {
 }
 
 /// What was lost, or came apart, for as long as that is so.
-const STANDS: [(Reason, Holds); 6] = [
+const STANDS: [(Reason, Holds); 7] = [
     (Reason::CredentialsLost, |scene| !standing::credentials_lost(scene).is_empty()),
     (Reason::PrimaryVolumeLost, |scene| scene.primary_volume_is_lost()),
     (Reason::TopologyBehind, behind::is_known),
     (Reason::ReplicaDiverged, |scene| scene.has_diverged()),
+    (Reason::DumpIncomplete, diverged::is_any),
     (Reason::SwitchoverStuck, |scene| standing::is_moved_in_vain(scene)),
     (Reason::NodeLost, |scene| scene.primary_is_on_a_lost_node()),
 ];

@@ -8,9 +8,10 @@ use crate::kinds::database::children::topology::{Nonsense, Topology};
 use crate::kinds::database::object::more::PODS;
 use crate::kinds::database::reports::last_words::{Word, refusal};
 use crate::kinds::pods::{condition, has_ended, trouble};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -152,14 +153,13 @@ impl<'a> Members<'a> {
         self.refusal(ordinal).filter(|_| !runs)
     }
 
-    /// Since when the server of a pod runs; nothing where it does not.
-    pub fn runs_since(pod: &Pod) -> Option<Timestamp> {
-        Some(server(pod)?.state.as_ref()?.running.as_ref()?.started_at.as_ref()?.0)
-    }
-
-    /// Does the server of a pod wait for its first start, as for its image, or for its next one?
-    pub fn is_waiting(pod: &Pod) -> bool {
-        server(pod).and_then(|server| server.state.as_ref()).is_some_and(|state| state.waiting.is_some())
+    /// Does the server of a pod run, for longer than `moment`? Both by its node's clock, which may be wrong, and by the age of the
+    /// pod, which may have waited for its volume or its image.
+    pub fn runs_longer(pod: &Pod, moment: SignedDuration, now: Timestamp) -> bool {
+        let running = server(pod).and_then(|server| server.state.as_ref()?.running.as_ref());
+        let started = running.and_then(|running| running.started_at.as_ref());
+        let is_past = |since: &Time| now.duration_since(since.0) > moment;
+        started.is_some_and(is_past) && pod.metadata.creation_timestamp.as_ref().is_some_and(is_past)
     }
 
     /// The word with which the server of this ordinal ended last. One that has ended without a word says nothing, whatever it had

@@ -27,7 +27,7 @@ pub fn is_misleading(scene: &Scene<'_>) -> bool {
 /// object is to stay.
 pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     if standing::is_going(scene) && !standing::is_protected(scene) {
-        let is_asked = scene.question.is_some_and(|question| question.reason == Reason::SnapshotFailed);
+        let is_asked = scene.question.is_some_and(|question| matches!(question.reason, Reason::SnapshotFailed | Reason::DumpIncomplete));
         return if is_asked { leads_nobody(scene, target) } else { Vec::new() };
     }
     let labels = scene.members.pods().filter_map(|(ordinal, pod)| role(scene, ordinal, pod));

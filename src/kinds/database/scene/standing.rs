@@ -99,7 +99,7 @@ pub fn fences_in_vain(scene: &Scene<'_>) -> u32 {
 /// The same, to be remembered: it counts while the primary is to move, until another is named.
 pub fn counted_fences(scene: &Scene<'_>) -> Option<Fences> {
     let before = scene.more.fences.unwrap_or_default();
-    let told = scene.members.told()?;
+    let Some(told) = scene.members.told() else { return scene.more.fences };
     if told.primary.is_none() {
         let count = before.count.saturating_add(u32::from(!before.open));
         return Some(Fences { count, open: true });

@@ -74,15 +74,20 @@ give_up_when_lost() {
 # Where another one is the primary of a later epoch, no write to this one counts: it ends, and its next start follows, or says why
 # it may not. One that only reads that nobody is named is ended by whoever moves the primary.
 give_up_when_followed() {
-    read_marker
     [[ -n $primary && $primary != "$me" ]] && ((epoch > marked_epoch)) || return 0
     kill -INT 1
     not_ready "was the primary of epoch $marked_epoch, and the topology names '$primary' at epoch $epoch: it ends"
 }
 
+# What its volume knows better than the topology, its next start says.
+give_up_when_told_less() {
+    ((marked_epoch > epoch)) || was_led_by_another || return 0
+    kill -INT 1
+    not_ready "its volume is of epoch $marked_epoch under primary $marked_primary, and the topology names '$primary' at epoch $epoch: it ends"
+}
+
 # A claim that was made anew while its pod cloned is learnt of later: who follows is on the right volume.
 mark_claim() {
-    read_marker
     [[ $marked_role == replica && $marked_epoch == "$epoch" && $marked_claim != "$claim" ]] || return 0
     write_marker replica "$marked_systemid"
 }
@@ -104,6 +109,8 @@ said=$(ask_here "${questions[@]}" 2>"$RUN/asked") || [[ -n $said ]] || {
 }
 { IFS='|' read -r recovering started read paused near streaming timeline least at && read -r roles || true; } <<<"$said"
 reload_settings "$read"
+read_marker
+give_up_when_told_less
 if [[ $recovering == f ]]; then
     give_up_when_followed
     [[ $primary == "$me" ]] || not_ready "is a primary and the topology names '$primary'"

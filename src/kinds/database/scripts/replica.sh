@@ -4,6 +4,10 @@
 settle_replica() {
     if [[ ! -e $PGDATA ]]; then
         clone
+    elif was_led_by_another; then
+        consent DIVERGED "this volume is of epoch $epoch under primary $marked_primary, and the topology names $primary for that epoch"
+    elif was_refused; then
+        consent "${refused[@]}"
     elif [[ -e $PGDATA/standby.signal ]]; then
         follow_again
     else
@@ -58,11 +62,24 @@ follows() {
     write_marker replica "$(control 'Database system identifier')"
 }
 
+# Was it found to hold what this primary lacks? Once that one has written as much itself, positions alone would tell otherwise.
+# Fills `refused`: the word, and the sentence.
+was_refused() {
+    local lines=()
+    [[ -f $REFUSED ]] || return 1
+    mapfile -t lines <"$REFUSED"
+    refused=("${lines[@]:1:2}")
+    ((${#refused[@]} == 2)) && [[ ${lines[0]} == "$epoch ${primary:-${lines[0]#* }}" ]]
+}
+
 # consent WORD SENTENCE: data is given up only where a person said so for this epoch.
 consent() {
     local allowed
     read_topic allowed "reclone-$me"
-    [[ $allowed == "$epoch" ]] || refuse "$1" "$2"
+    if [[ $allowed != "$epoch" ]]; then
+        printf '%s\n' "$epoch $primary" "$1" "$2" >"$REFUSED" || true
+        refuse "$1" "$2"
+    fi
     say "$2; it is given up, as reclone-$me of epoch $epoch allows"
     clone
 }

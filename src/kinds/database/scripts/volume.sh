@@ -6,6 +6,8 @@ NEW=$DATA/pgdata.new
 OLD=$DATA/pgdata.old
 GONE=$DATA/pgdata.gone
 MARKER=$DATA/marker
+# What a replica was refused for: its epoch and primary, the word, the sentence.
+REFUSED=$DATA/refused
 me=${POINTSMAN_POD##*-}
 
 # read_topic VARIABLE KEY: a key of the topology, or nothing. The readiness probe reads four each time, so without a process.
@@ -16,10 +18,16 @@ read_topic() {
 }
 
 read_topology() {
-    read_topic primary primary
+    local before=none
+    # A kubelet puts other values in place at once, and may do so between two of these.
     read_topic epoch epoch
-    read_topic systemid systemid
-    read_topic claim "claim-$me"
+    while [[ $before != "$epoch" ]]; do
+        before=$epoch
+        read_topic primary primary
+        read_topic systemid systemid
+        read_topic claim "claim-$me"
+        read_topic epoch epoch
+    done
     [[ $me =~ ^[0-9]+$ && $primary =~ ^[0-9]*$ && $epoch =~ ^[1-9][0-9]*$ && -n $claim ]] ||
         refuse TOPOLOGY "primary '$primary', epoch '$epoch', claim '$claim' for $POINTSMAN_POD make no sense"
 }
@@ -56,11 +64,18 @@ read_marker() {
     [[ $marked_epoch =~ ^[0-9]+$ ]] || refuse FOREIGN_DATA "the volume's marker is not one"
 }
 
+# An epoch has one primary. It has two where the API server's data was put back to a time before the first, and another was named
+# then: each goes on from the same timeline to one of the same number, so that positions alone do not tell them apart.
+was_led_by_another() {
+    [[ -n $primary && -n $marked_primary && $marked_primary != "$primary" ]] && ((marked_epoch == epoch))
+}
+
 # write_marker ROLE SYSTEMID: beside PGDATA, whose every file a clone would copy.
 write_marker() {
     printf 'epoch=%s\nrole=%s\nprimary=%s\nsystemid=%s\nclaim=%s\n' "$epoch" "$1" "$primary" "$2" "$claim" >"$MARKER.new"
     keep "$MARKER.new"
     mv "$MARKER.new" "$MARKER"
+    [[ $1 == cloning ]] || rm -f "$REFUSED"
     keep "$DATA"
     read_marker
 }

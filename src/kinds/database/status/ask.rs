@@ -2,9 +2,10 @@
 
 use super::trouble;
 use crate::kinds::database::Database;
+use crate::kinds::database::children::names;
 use crate::kinds::database::lifecycle::words::{Event, Phase};
 use crate::kinds::database::scene::standing::{credentials_lost, is_moved_in_vain};
-use crate::kinds::database::scene::{Scene, behind};
+use crate::kinds::database::scene::{Scene, behind, diverged};
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
 use crate::kinds::order::Fate;
@@ -29,6 +30,7 @@ impl Asks for Database {
             (_, Phase::ExpandingStorage) => Reason::StorageNotExpandable,
             (_, Phase::Initializing) => Reason::InitJobFailed,
             (_, Phase::Restoring) => Reason::RestoreFailed,
+            (_, Phase::SnapshottingBeforeDelete) if diverged::is_any(&Scene::of(look)) => Reason::DumpIncomplete,
             (_, Phase::SnapshottingBeforeDelete) => Reason::SnapshotFailed,
             (_, Phase::Removing | Phase::Retaining) => Reason::RemovalStuck,
             (_, Phase::Provisioning) => Reason::ProvisioningStuck,
@@ -48,6 +50,15 @@ impl Asks for Database {
             Verb::BelieveVolumes => behind::believable(&scene).is_some(),
             Verb::Retry | Verb::Rollback | Verb::Adopt | Verb::Yield | Verb::KeepVolumes | Verb::SkipSnapshot => true,
         }
+    }
+
+    fn does(look: &Look<'_, Self>, verb: Verb) -> String {
+        let believed = Some(verb).filter(|verb| *verb == Verb::BelieveVolumes).and_then(|_| behind::believable(&Scene::of(look)));
+        believed.map_or_else(|| verb.effect().to_owned(), |system| {
+            let pod = names::pod(&look.seen.object.name_any(), system.primary);
+            let epoch = system.epoch;
+            format!("makes {pod} the primary, as the volumes of epoch {epoch} say; what another one took since stays on that one's volume alone")
+        })
     }
 
     fn costs(look: &Look<'_, Self>, verb: Verb) -> Option<String> {

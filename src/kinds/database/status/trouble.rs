@@ -1,6 +1,6 @@
 //! What goes wrong, in the words of those it happens to.
 
-use super::volumes::{classless, seen_later, small, volume_lost, waiting_claims};
+use super::volumes::{classless, diverged, seen_later, small, volume_lost, waiting_claims};
 use crate::kinds::children::Slot;
 use crate::kinds::database::Database;
 use crate::kinds::database::children::COMPONENT;
@@ -12,7 +12,7 @@ use crate::kinds::database::lifecycle::words::Phase;
 use crate::kinds::database::orders::ending;
 use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::work::{self, Progress};
-use crate::kinds::database::scene::{behind, outcome, said, siblings, standing};
+use crate::kinds::database::scene::{outcome, said, siblings, standing};
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
 use crate::kinds::pods::{ended_long_ago, trouble, unready};
@@ -48,7 +48,7 @@ pub fn evidence(look: &Look<'_, Database>, reason: Reason) -> Vec<Evidence> {
         Reason::CredentialsLost => standing::credentials_lost(&scene).iter().map(lost_one).collect(),
         Reason::PrimaryVolumeLost => volume_lost(&scene).into_iter().collect(),
         Reason::TopologyBehind => seen_later(&scene),
-        Reason::SnapshotFailed if behind::is_known(&scene) => seen_later(&scene),
+        Reason::DumpIncomplete => seen_later(&scene).into_iter().chain(diverged(&scene)).collect(),
         Reason::ReplicaDiverged => {
             let words = |(ordinal, sentence): (u32, String)| quote("Pod", &names::pod(&owner, ordinal), &sentence);
             scene.diverged().map(words).into_iter().collect()

@@ -5,6 +5,7 @@ use crate::kinds::database::Database;
 use crate::kinds::database::children::names;
 use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::behind::{self, Marker};
+use crate::kinds::database::scene::diverged;
 use crate::kinds::database::scene::ground::{self, granted, is_smaller, wanted};
 use crate::kinds::intervention::Evidence;
 use crate::kinds::look::Look;
@@ -93,6 +94,16 @@ pub fn seen_later(scene: &Scene<'_>) -> Vec<Evidence> {
     });
     let remembered: Vec<Evidence> = remembered.collect();
     remembered.into_iter().chain(said.into_iter().map(seen)).take(SHOWN).collect()
+}
+
+/// Volumes that hold what the primary lacks.
+pub fn diverged(scene: &Scene<'_>) -> impl Iterator<Item = Evidence> {
+    let owner = scene.look.seen.object.name_any();
+    let quoted = |(claim, words): (String, String)| {
+        let name = names::claim(&owner, scene.ordinal_of(&claim)?);
+        Some(quote("PersistentVolumeClaim", &name, &format!("its server said that it holds what the primary lacks: {words}")))
+    };
+    diverged::volumes(scene).into_iter().filter_map(quoted).take(SHOWN).collect::<Vec<_>>().into_iter()
 }
 
 pub fn volume_lost(scene: &Scene<'_>) -> Option<Evidence> {
