@@ -46,7 +46,8 @@ step() {
     set -e
     if ((status)); then
         say "$title: FAILED; all that it printed is in $log" | tee -a "$STEP_LOGS/failed"
-        report_failure "$log"
+        cat "$log"
+        asserted "$log" >>"$STEP_LOGS/failed"
         exit 1
     fi
     record "$title" "$log" "$from" "$cpu" "$(cpu_of_children "$self")"
@@ -97,9 +98,8 @@ record() {
         $4 ? sprintf(", %d tests passed", $4) : "") } END { print last }' "$STEPS" | while read -r line; do say "$line"; done
 }
 
-# The end is what is kept of a long output, so what was asserted comes last.
-report_failure() {
-    cat "$1"
+# asserted LOG: what failed, of all that was printed.
+asserted() {
     awk '/^what was written in / { told = 0 } /panicked at / { told = 8 } told-- > 0 { print substr($0, 1, 2000) }' "$1"
 }
 
@@ -119,7 +119,8 @@ beside() {
         wait "$lane" || failed=1
     done
     trap - INT TERM HUP
-    ((!failed)) || cat "$STEP_LOGS/failed" 2>/dev/null || true
+    # The end is what is kept of a long output, so the cause comes last; a lane within a lane leaves that to the outer one.
+    ((!failed || BASHPID != $$)) || cat "$STEP_LOGS/failed" 2>/dev/null || true
     return "$failed"
 }
 

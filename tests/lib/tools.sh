@@ -48,7 +48,7 @@ needs_cargo_deny() {
     # Not static, not for the target of the tests, and compiled faster than it runs.
     env --unset RUSTFLAGS --unset CARGO_BUILD_TARGET --unset CARGO_TARGET_DIR \
         CARGO_PROFILE_RELEASE_LTO=false CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
-        cargo install --quiet --locked --root "$TOOLS" "cargo-deny@$CARGO_DENY"
+        cargo install --locked --root "$TOOLS" "cargo-deny@$CARGO_DENY"
 }
 
 needs_helm() {

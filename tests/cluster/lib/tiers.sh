@@ -99,8 +99,8 @@ plan() {
     mapfile -t programs < <(missing_programs "$tier")
     for program in "${programs[@]}"; do
         case $program in
-        *" kube-apiserver "*) seconds=$((seconds + 600)) ;;
-        *" kube-controller-manager "* | *" coredns "*) seconds=$((seconds + 150)) ;;
+        *" kube-apiserver "*) seconds=$((seconds + 500)) ;;
+        *" kube-controller-manager "* | *" kwok "* | *" etcd "*) seconds=$((seconds + 150)) ;;
         *) seconds=$((seconds + 60)) ;;
         esac
     done
@@ -108,9 +108,10 @@ plan() {
         for name in "${DEFAULT_IMAGES[@]}"; do
             [[ -f $(image_archive "$name") ]] || images+=("$name")
         done
-        seconds=$((seconds + 60 * ${#images[@]}))
+        # Beside the programs, where there are any.
+        ((${#programs[@]})) || seconds=$((60 * ${#images[@]}))
     fi
-    ((seconds == 0)) || printf 'first, once for all checkouts, %d programs and %d test images are built, in about %d minutes\n' \
+    ((seconds == 0)) || printf 'once for all checkouts, %d programs and %d test images are built, in about %d minutes\n' \
         "${#programs[@]}" "${#images[@]}" $((seconds / 60 + 1))
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::deputy;
 use super::super::protection::refused;
+use super::questions::says;
 use super::{ASKS, SOON, create, names, ready, saying};
 use crate::harness::{Space, Thing, anew, audit, eventually, eventually_or, kubectl, operator, scraped, shared};
 use serde_json::{Value, json};
@@ -98,6 +99,26 @@ fn a_dump_that_fails_is_asked_about_and_nothing_goes() {
         eventually_or(SOON, || names(&space, "pvc") == claims, || format!("{:?}", names(&space, "pvc")));
         space.kubectl(&["delete", "pvc", "--all"]).ok();
     }
+}
+
+#[test]
+fn a_dump_that_would_lack_what_a_replica_holds_is_asked_about_and_nothing_goes() {
+    let _turn = shared();
+    let space = Space::new("dump-lacks");
+    let base = ready(&space, "db", &json!({ "replicas": 2 }));
+    says(&space, "db-1", "DIVERGED: the volume was the primary until epoch 1, and holds 0/5000028");
+    base.reaches("HumanIntervention", ASKS);
+    base.kubectl("delete", &["--wait=false"]).ok();
+    base.reaches("RemovalBlocked", ASKS);
+    let question = base.status()["intervention"].clone();
+    assert_eq!(question["reason"], "DumpIncomplete", "{question:#}");
+    assert!(question["evidence"].to_string().contains("the volume was the primary until epoch 1"), "{question:#}");
+    let claims = ["data-db-0", "data-db-1", "db-backups"].map(|name| format!("persistentvolumeclaim/{name}"));
+    assert_eq!(names(&space, "pvc"), claims);
+    // Whoever gives it up has the dump of the primary taken.
+    space.kubectl(&["delete", "pvc/data-db-1", "pod/db-1", "--wait=false"]).ok();
+    goes(&base);
+    eventually_or(SOON, || names(&space, "pvc") == [claims[2].as_str()], || format!("{:?}", names(&space, "pvc")));
 }
 
 #[test]

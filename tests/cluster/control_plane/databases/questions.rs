@@ -73,13 +73,14 @@ const CASES: &[Case] = &[
 
 /// Driven beside: a spec that no write can make (`invalid.rs`), a move of the primary that only servers can refuse (the walks), and
 /// what is asked of one that goes or that lost its passwords or its volume.
-const APART: [Reason; 7] = [
+const APART: [Reason; 8] = [
     Reason::SpecInvalid,
     Reason::SwitchoverStuck,
     Reason::CredentialsLost,
     Reason::PrimaryVolumeLost,
     Reason::Protected,
     Reason::SnapshotFailed,
+    Reason::DumpIncomplete,
     Reason::RemovalStuck,
 ];
 
@@ -206,7 +207,8 @@ fn put_back(space: &Space) {
     says(space, "db-1", &format!("STALE_CONFIG: {words}"));
 }
 
-fn says(space: &Space, pod: &str, words: &str) {
+/// What a server's pod tells of its last end.
+pub fn says(space: &Space, pod: &str, words: &str) {
     let ended = json!({ "terminated": { "exitCode": 3, "reason": "Error", "message": words } });
     let container = json!({ "name": "postgresql", "image": "postgres:17", "imageID": "", "ready": false, "restartCount": 1,
         "state": { "waiting": { "reason": "CrashLoopBackOff" } }, "lastState": ended });
