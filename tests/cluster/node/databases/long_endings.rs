@@ -95,7 +95,9 @@ fn without_room_for_the_last_dump_nothing_goes_and_with_room_it_is_made() {
     assert_eq!(question["reason"], "SnapshotFailed", "{question:#}");
     let said = question["message"].as_str().unwrap_or_default();
     assert!(said.contains("No space left on device"), "{said}");
-    for server in ["db".to_owned(), "db-ro".to_owned(), base.server(0), base.server(1)] {
+    // Nobody is led to write what no dump would hold; the servers are there.
+    assert_eq!(space.object("service/db")["spec"]["selector"].to_string().matches("Nobody").count(), 1, "{}", space.object("service/db"));
+    for server in ["db-ro".to_owned(), base.server(0), base.server(1)] {
         base.answers(&server, ROWS, rows.trim());
     }
     // A part of a dump is no dump.
