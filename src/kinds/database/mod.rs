@@ -35,7 +35,7 @@ use plan::Plan;
 use scene::ground::Ground;
 use scene::siblings::Children;
 use status::news;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The kind.
 #[derive(Clone, Copy, Debug)]
@@ -86,9 +86,11 @@ impl Kind for Database {
     }
 
     fn forgets(before: &Status<KeptSpec>, after: &Status<KeptSpec>) -> bool {
+        fn lacks<T>(after: &BTreeMap<String, T>, before: &BTreeMap<String, T>) -> bool {
+            before.keys().any(|claim| !after.contains_key(claim))
+        }
         let (before, after) = (&before.more, &after.more);
-        before.later_epochs.keys().any(|claim| !after.later_epochs.contains_key(claim))
-            || before.diverged.keys().any(|claim| !after.diverged.contains_key(claim))
+        lacks(&after.later_epochs, &before.later_epochs) || lacks(&after.diverged, &before.diverged)
     }
 
     fn news(before: Option<&Status<KeptSpec>>, seen: &Observation<Self>) -> Vec<News> {

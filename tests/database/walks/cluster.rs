@@ -426,8 +426,7 @@ impl Cluster {
             };
             pod["metadata"]["annotations"]["test/said"] = json!(how);
             let end = json!({ "terminated": { "exitCode": 3, "message": how } });
-            pod["status"]["containerStatuses"] =
-                json!([{ "name": "postgresql", "ready": false, "restartCount": 1, "image": "", "imageID": "", "state": end }]);
+            pod["status"]["containerStatuses"] = container("postgresql", 1, &end);
         }
         if let Some(message) = last_words {
             let (again, before) =
@@ -443,8 +442,7 @@ impl Cluster {
         }
         if runs && pod["status"]["containerStatuses"][0].is_null() {
             let state = json!({ "running": { "startedAt": now } });
-            pod["status"]["containerStatuses"] =
-                json!([{ "name": "postgresql", "ready": false, "restartCount": 0, "image": "", "imageID": "", "state": state }]);
+            pod["status"]["containerStatuses"] = container("postgresql", 0, &state);
         }
         if !pod["status"]["containerStatuses"][0]["state"]["running"].is_null() {
             pod["status"]["containerStatuses"][0]["ready"] = json!(fits);
@@ -488,7 +486,7 @@ impl Cluster {
                 let mut labels = job["spec"]["template"]["metadata"]["labels"].clone();
                 labels["batch.kubernetes.io/job-name"] = json!(name);
                 let state = json!({ "terminated": { "exitCode": if well { 0 } else { 3 }, "message": line } });
-                let container = json!([{ "name": "job", "ready": false, "restartCount": 0, "image": "", "imageID": "", "state": state }]);
+                let container = container("job", 0, &state);
                 let status = if runs { json!({ "phase": "Running" }) } else { json!({ "phase": ended, "containerStatuses": container }) };
                 let metadata = json!({ "name": format!("{name}-x"), "labels": labels });
                 let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": status });
@@ -584,6 +582,11 @@ impl Things<'_> {
     fn sees(&self, kind: ChildKind, name: &str) -> bool {
         self.1 == View::Live || !self.0.unseen.contains(&(kind, name.to_owned()))
     }
+}
+
+/// The statuses of a pod whose one container is not ready.
+pub fn container(name: &str, restarts: u32, state: &Value) -> Value {
+    json!([{ "name": name, "ready": false, "restartCount": restarts, "image": "", "imageID": "", "state": state }])
 }
 
 /// Has it the label of what is watched?

@@ -1,6 +1,6 @@
 //! What goes wrong on the way, and is put right without a loss: servers that do not come back, Secrets, names, sizes, schedules.
 
-use super::cluster::Trouble;
+use super::cluster::{Trouble, container};
 use super::life::{Life, path};
 use super::{is_promoted, promoted};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -382,7 +382,7 @@ fn a_deletion_ends_what_was_begun_before_it_takes_the_dump() {
 fn diverged() -> Life {
     let mut life = Life::of(&json!({ "replicas": 2 }));
     let end = json!({ "terminated": { "exitCode": 3, "message": "DIVERGED: this volume was a primary" } });
-    let said = json!([{ "name": "postgresql", "ready": false, "restartCount": 1, "image": "", "imageID": "", "state": end }]);
+    let said = container("postgresql", 1, &end);
     life.cluster.away.insert(1);
     let mut status = life.cluster.get(ChildKind::Pod, "db-1").expect("a pod")["status"].clone();
     status["containerStatuses"] = said;
@@ -849,8 +849,7 @@ fn a_server_that_ended_a_moment_ago_is_not_made_anew_beside_one_that_is_away() {
     for state in [json!({ "terminated": { "exitCode": 137 } }), json!({ "waiting": { "reason": "ContainerCreating" } })] {
         let pod = life.cluster.things.get_mut(&(ChildKind::Pod, "db-0".to_owned())).expect("a pod");
         pod["status"]["conditions"] = json!([{ "type": "Ready", "status": "False" }]);
-        pod["status"]["containerStatuses"] =
-            json!([{ "name": "postgresql", "ready": false, "restartCount": 1, "image": "", "imageID": "", "state": state }]);
+        pod["status"]["containerStatuses"] = container("postgresql", 1, &state);
         life.look();
     }
     assert!(!life.cluster.done.iter().any(|done| done.starts_with("delete Pod db-0")), "{:?}", life.cluster.done);

@@ -143,18 +143,18 @@ fn addresses(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 
 /// The Service of the primary: what a user has set of it, or where it leads to.
 pub fn primary_service(scene: &Scene<'_>, target: &Plan) -> (Option<Order>, Option<Order>) {
+    let (object, slot) = (&scene.look.seen.object, &scene.look.children.primary);
     // Where the servers are told nothing just now, and are told again in a moment, nobody is led away.
     let is_told_again = scene.members.topology.is_none() && !scene.is_new();
-    let ordinal = |pod: &String| (0..scene.count(target)).find(|ordinal| names::pod(&scene.look.seen.object.name_any(), *ordinal) == *pod);
-    let leads_to = || scene.look.children.primary.ours().and_then(|live| ordinal(network::leads_to(live)?));
-    let primary = if is_told_again { leads_to() } else { readers::writes_to(scene) };
-    let rendered = network::primary(&scene.look.seen.object, target, primary);
+    let led = slot.ours().and_then(|live| network::leads_to(live));
+    let stays = || (0..scene.count(target)).find(|ordinal| led.is_some_and(|pod| *pod == names::pod(&object.name_any(), *ordinal)));
+    let primary = if is_told_again { stays() } else { readers::writes_to(scene) };
+    let rendered = network::primary(object, target, primary);
     let leads = |live: &Service| {
         let ports = live.spec.as_ref().and_then(|spec| spec.ports.as_ref());
         let port = ports.and_then(|ports| ports.first()).map(|port| port.port);
         network::leads_as(live, &rendered) && json!(port) == rendered.object["spec"]["ports"][0]["port"]
     };
-    let slot = &scene.look.children.primary;
     let so = slot.ours().is_some_and(leads);
     let order = apply(slot, rendered, scene.look.yielded());
     // Its address follows the primary once it has moved.

@@ -31,15 +31,18 @@ pub fn is_known(scene: &Scene<'_>) -> bool {
 /// Epochs that volumes know of and that are later than is told, by the uids of their claims. Each is remembered when the pod that
 /// named it goes, until its volume is gone, or serves.
 pub fn later(scene: &Scene<'_>) -> BTreeMap<String, u32> {
-    let said = markers(scene).into_iter().filter_map(|marker| Some((scene.standing_claim(marker.ordinal)?.clone(), marker.epoch)));
-    let told = told(scene);
-    let remembered = scene.more.later_epochs.iter().filter(|(claim, epoch)| **epoch > told && is_silent(scene, claim));
-    remembered.map(|(claim, epoch)| (claim.clone(), *epoch)).chain(said).collect()
+    let said = markers(scene).into_iter().map(|marker| (marker.ordinal, marker.epoch));
+    let (mut epochs, told) = (remembered(scene, &scene.more.later_epochs, said), told(scene));
+    epochs.retain(|_, epoch| *epoch > told);
+    epochs
 }
 
-/// Does this claim stand, and is its server not ready?
-pub fn is_silent(scene: &Scene<'_>, claim: &String) -> bool {
-    scene.ordinal_of(claim).is_some_and(|ordinal| !scene.members.is_ready(ordinal))
+/// What servers say now, by the uids of their claims, and what those have said `before` whose claims stand and that are not ready.
+pub fn remembered<T: Clone>(scene: &Scene<'_>, before: &BTreeMap<String, T>, said: impl Iterator<Item = (u32, T)>) -> BTreeMap<String, T> {
+    let is_silent = |claim: &String| scene.ordinal_of(claim).is_some_and(|ordinal| !scene.members.is_ready(ordinal));
+    let kept = before.iter().filter(|(claim, _)| is_silent(claim)).map(|(claim, words)| (claim.clone(), words.clone()));
+    let said = said.filter_map(|(ordinal, words)| Some((scene.standing_claim(ordinal)?.clone(), words)));
+    kept.chain(said).collect()
 }
 
 /// The epoch that the servers are told, or were told last.

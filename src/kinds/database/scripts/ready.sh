@@ -19,6 +19,12 @@ not_ready() {
     exit 1
 }
 
+# ends WORDS...: the server, whose next start does what only a start can.
+ends() {
+    kill -INT 1
+    not_ready "$*"
+}
+
 # Fills `mounted`: which settings are mounted.
 read_mounted() {
     local line=$'\n' text=''
@@ -52,8 +58,7 @@ keep_roles() {
 start_anew_when_shut_out() {
     [[ $primary == "$me" ]] && is_shut_out "$RUN/asked" || return 0
     rm -f "$DATA/roles"
-    kill -INT 1
-    not_ready "its own superuser may not log in, or is none: it starts anew"
+    ends "its own superuser may not log in, or is none: it starts anew"
 }
 
 # Where following is over for good the container is ended: its next start clones, or says why it may not.
@@ -63,11 +68,7 @@ give_up_when_lost() {
     local verdict
     verdict=$(judge "$1" "$2" replica "$3")
     case $verdict in
-    gone | ahead)
-        echo "cannot follow any more ($verdict)"
-        kill -INT 1
-        exit 1
-        ;;
+    gone | ahead) ends "cannot follow any more ($verdict)" ;;
     esac
 }
 
@@ -75,15 +76,13 @@ give_up_when_lost() {
 # it may not. One that only reads that nobody is named is ended by whoever moves the primary.
 give_up_when_followed() {
     [[ -n $primary && $primary != "$me" ]] && ((epoch > marked_epoch)) || return 0
-    kill -INT 1
-    not_ready "was the primary of epoch $marked_epoch, and the topology names '$primary' at epoch $epoch: it ends"
+    ends "was the primary of epoch $marked_epoch, and the topology names '$primary' at epoch $epoch: it ends"
 }
 
 # What its volume knows better than the topology, its next start says.
 give_up_when_told_less() {
     ((marked_epoch > epoch)) || was_led_by_another || return 0
-    kill -INT 1
-    not_ready "its volume is of epoch $marked_epoch under primary $marked_primary, and the topology names '$primary' at epoch $epoch: it ends"
+    ends "its volume is of epoch $marked_epoch under primary $marked_primary, and the topology names '$primary' at epoch $epoch: it ends"
 }
 
 # A claim that was made anew while its pod cloned is learnt of later: who follows is on the right volume.
@@ -119,8 +118,7 @@ if [[ $recovering == f ]]; then
 fi
 if [[ $primary == "$me" ]]; then
     # It began before it could read that it is the primary, and only a start makes one.
-    kill -INT 1
-    not_ready "is a replica and the topology names it as the primary"
+    ends "is a replica and the topology names it as the primary"
 fi
 [[ $paused == f ]] || not_ready "has paused"
 if [[ $near == t ]]; then

@@ -4,6 +4,7 @@ use super::trouble;
 use crate::kinds::database::Database;
 use crate::kinds::database::children::names;
 use crate::kinds::database::lifecycle::words::{Event, Phase};
+use crate::kinds::database::object::more::System;
 use crate::kinds::database::scene::standing::{credentials_lost, is_moved_in_vain};
 use crate::kinds::database::scene::{Scene, behind, diverged};
 use crate::kinds::intervention::Evidence;
@@ -53,12 +54,12 @@ impl Asks for Database {
     }
 
     fn does(look: &Look<'_, Self>, verb: Verb) -> String {
-        let believed = Some(verb).filter(|verb| *verb == Verb::BelieveVolumes).and_then(|_| behind::believable(&Scene::of(look)));
-        believed.map_or_else(|| verb.effect().to_owned(), |system| {
-            let pod = names::pod(&look.seen.object.name_any(), system.primary);
-            let epoch = system.epoch;
-            format!("makes {pod} the primary, as the volumes of epoch {epoch} say; what another one took since stays on that one's volume alone")
-        })
+        let believed = if verb == Verb::BelieveVolumes { behind::believable(&Scene::of(look)) } else { None };
+        let Some(System { primary, epoch, .. }) = believed else { return verb.effect().to_owned() };
+        let pod = names::pod(&look.seen.object.name_any(), primary);
+        format!(
+            "makes {pod} the primary, as the volumes of epoch {epoch} say; what another one took since stays on that one's volume alone"
+        )
     }
 
     fn costs(look: &Look<'_, Self>, verb: Verb) -> Option<String> {

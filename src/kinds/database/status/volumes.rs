@@ -97,13 +97,13 @@ pub fn seen_later(scene: &Scene<'_>) -> Vec<Evidence> {
 }
 
 /// Volumes that hold what the primary lacks.
-pub fn diverged(scene: &Scene<'_>) -> impl Iterator<Item = Evidence> {
+pub fn diverged(scene: &Scene<'_>) -> Vec<Evidence> {
     let owner = scene.look.seen.object.name_any();
     let quoted = |(claim, words): (String, String)| {
         let name = names::claim(&owner, scene.ordinal_of(&claim)?);
         Some(quote("PersistentVolumeClaim", &name, &format!("its server said that it holds what the primary lacks: {words}")))
     };
-    diverged::volumes(scene).into_iter().filter_map(quoted).take(SHOWN).collect::<Vec<_>>().into_iter()
+    diverged::volumes(scene).into_iter().filter_map(quoted).take(SHOWN).collect()
 }
 
 pub fn volume_lost(scene: &Scene<'_>) -> Option<Evidence> {
