@@ -9,8 +9,12 @@ use json_patch::{AddOperation, Patch, PatchOperation, ReplaceOperation, TestOper
 use jsonptr::PointerBuf;
 use serde_json::{Value, json};
 
-/// What makes the child what is rendered, but for the fields that are left to another writer.
+/// What makes the child what is rendered, but for the fields that are left to another writer. One whose label was lost gets that
+/// back first: until then nobody knows how it stands.
 pub fn apply<T: Child>(slot: &Slot<T>, rendered: Rendered, yielded: &[Subject]) -> Option<Order> {
+    if let Some(again) = relabel(slot, rendered.child.name.clone()) {
+        return Some(again);
+    }
     let Rendered { child, mut object } = rendered;
     if let Some(live) = slot.ours().filter(|_| !yielded.is_empty()) {
         yielded::follow(&child, &json!(live), &mut object, yielded);

@@ -1,6 +1,6 @@
 //! Children that own pods: a Deployment, a StatefulSet.
 
-use super::apply::{apply, count, relabel};
+use super::apply::{apply, count};
 use super::children::Slot;
 use super::intervention::Subject;
 use super::order::{Child, Order};
@@ -47,7 +47,7 @@ pub fn counted<T: Workload>(slot: &Slot<T>, yielded: &[Subject], wanted: i32) ->
 }
 
 /// What makes the owner of pods what is rendered, unless its template stands as an older operator rendered it. Of one that
-/// stands, only the pods are counted; and a label that was lost comes back without the rest.
+/// stands, only the pods are counted.
 pub fn apply_workload<T: Workload>(
     slot: &Slot<T>,
     rendered: Rendered,
@@ -55,9 +55,6 @@ pub fn apply_workload<T: Workload>(
     stands: Option<&String>,
     yielded: &[Subject],
 ) -> Option<Order> {
-    if let Some(again) = stands.and_then(|_| relabel(slot, rendered.child.name.clone())) {
-        return Some(again);
-    }
     if let (Some(settled), Some(live)) = (stands, slot.ours())
         && live.template() == *settled
     {

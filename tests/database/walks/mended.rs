@@ -34,6 +34,28 @@ fn where_no_pod_can_be_made_one_server_is_missed_and_no_more() {
     assert_eq!(life.edit(&json!({ "replicas": 3 })), path(&[Phase::Restarting, Phase::Ready]));
 }
 
+/// Nobody watches Secrets, and what is shared or finished needs no label.
+#[test]
+fn a_label_that_was_lost_comes_back_alone_whichever_size_the_volumes_have_by_then() {
+    let fields = |size: &str| json!({ "replicas": 2, "backup": { "schedule": "30 2 * * *" }, "storage": { "size": size } });
+    let mut life = Life::of(&fields("1Gi"));
+    life.edit(&fields("2Gi"));
+    let is_watched = |kind, name: &str| ![ChildKind::Pod, ChildKind::Job, ChildKind::Secret].contains(&kind) && name.contains("db");
+    let things: Vec<_> = life.cluster.things.keys().filter(|(kind, name)| is_watched(*kind, name)).cloned().collect();
+    assert_eq!(things.len(), 12, "{things:?}");
+    for (kind, name) in things {
+        life.cluster.now += jiff::SignedDuration::from_hours(1);
+        life.cluster.loses_its_label(kind, &name);
+        life.after();
+        assert!(
+            matches!(&*life.cluster.done, [one] if one.ends_with(&format!("{kind:?} {name}"))),
+            "{kind:?} {name}: {:?}",
+            life.cluster.done
+        );
+        assert_eq!(life.state(), Phase::Ready.text());
+    }
+}
+
 #[test]
 fn a_finalizer_that_is_taken_off_is_put_on_again() {
     let mut life = Life::of(&json!({}));
