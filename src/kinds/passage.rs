@@ -3,7 +3,7 @@
 use super::intervention::{SUBJECTS, Subject};
 use super::look::{Conflict, Look};
 use super::order::{ChildKind, Fate, Order};
-use super::questions::{Asks, anew, hides_a_loss, question};
+use super::questions::{Asks, anew, is_out_of_date, question};
 use super::reason::Verb;
 use super::status::{Applied, DRIFTS, Endpoint, Kept, SpecAt, Status};
 use super::telling::{Tells, report};
@@ -68,7 +68,7 @@ fn after<K: Remembered>(look: &Look<'_, K>, step: &Step<K>) -> Status<K::Spec> {
     status.state_time.get_or_insert(Time(seen.now));
     // A question ends with its state, also one that was written beside another state.
     status.intervention = status.intervention.filter(|_| K::role(step.next()) == Role::Asks);
-    if !step.moved() && hides_a_loss(look) {
+    if !step.moved() && is_out_of_date(look) {
         let number = number_question(&mut status);
         status.intervention = status.intervention.map(|question| anew(look, question, number));
     }

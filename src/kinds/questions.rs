@@ -60,15 +60,16 @@ pub fn question<K: Asks>(look: &Look<'_, K>, step: &Step<K>, number: i64) -> Int
     }
 }
 
-/// Would an answer to the open question take data of which nothing was said when it was offered, or do something else with it?
-pub fn hides_a_loss<K: Asks>(look: &Look<'_, K>) -> bool {
-    let grew = |offer: &Offer| {
+/// Would an answer to the open question take data of which nothing was said when it was offered, do something else with it, or
+/// do nothing any more?
+pub fn is_out_of_date<K: Asks>(look: &Look<'_, K>) -> bool {
+    let differs = |offer: &Offer| {
         let verb = Verb::ALL.iter().find(|verb| verb.word() == offer.verb);
         let takes_more = |verb| offer.risk == Risk::None && K::costs(look, verb).is_some();
-        let does_otherwise = |verb| verb == Verb::BelieveVolumes && K::helps(look, verb) && K::does(look, verb) != offer.effect;
-        verb.is_some_and(|verb| takes_more(*verb) || does_otherwise(*verb))
+        let does_otherwise = |verb| verb == Verb::BelieveVolumes && K::does(look, verb) != offer.effect;
+        verb.is_some_and(|verb| takes_more(*verb) || does_otherwise(*verb) || !K::helps(look, *verb))
     };
-    super::question::<K>(&look.seen.object).is_some_and(|question| question.answers.iter().any(grew))
+    super::question::<K>(&look.seen.object).is_some_and(|question| question.answers.iter().any(differs))
 }
 
 /// The same question, as the object's `number`th, with its answers as things stand.

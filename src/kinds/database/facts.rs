@@ -20,7 +20,7 @@ use crate::kinds::annotations::{PAUSED, answer, is_set};
 use crate::kinds::finalizer;
 use crate::kinds::intervention::Intervention;
 use crate::kinds::look::Look;
-use crate::kinds::questions::hides_a_loss;
+use crate::kinds::questions::is_out_of_date;
 use crate::kinds::reading::Reading;
 use crate::kinds::reason::Verb;
 use crate::kinds::renewed;
@@ -58,7 +58,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     // While nobody takes writes, what can be asked later is.
     (Event::ReplicaDiverged, |scene| scene.has_diverged() && !is_midway(scene)),
     (Event::SkipSnapshotAnswered, |scene| is_answered(scene, Verb::SkipSnapshot) && !is_protected(scene)),
-    (Event::KeepVolumesAnswered, |scene| is_answered(scene, Verb::KeepVolumes) && !hides_a_loss(scene.look)),
+    (Event::KeepVolumesAnswered, |scene| is_answered(scene, Verb::KeepVolumes) && !is_out_of_date(scene.look)),
     (Event::ResetPasswordsAnswered, |scene| is_answered(scene, Verb::ResetPasswords)),
     (Event::BelieveVolumesAnswered, |scene| is_answered(scene, Verb::BelieveVolumes) && behind::believable(scene).is_some()),
     (Event::RollbackAnswered, |scene| is_answered(scene, Verb::Rollback) && scene.look.can_roll_back()),

@@ -213,7 +213,7 @@ impl Drop for Told {
 }
 
 /// What a hand that removed volumes or passwords may leave asked, whoever answers.
-const LOSSES: [&str; 4] = ["PrimaryVolumeLost", "CredentialsLost", "SnapshotFailed", "RemovalStuck"];
+const LOSSES: [&str; 5] = ["PrimaryVolumeLost", "TopologyBehind", "CredentialsLost", "SnapshotFailed", "RemovalStuck"];
 
 #[test]
 fn whatever_happens_it_comes_to_rest_and_nothing_is_lost() {

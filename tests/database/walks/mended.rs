@@ -496,6 +496,22 @@ fn a_cluster_that_was_put_back_to_before_a_move_believes_the_volumes_when_told_t
     assert_eq!(life.claims(), claims);
 }
 
+/// The only volume that holds all was lost after the question was asked: an answer that would do nothing is not offered any more.
+#[test]
+fn what_nobody_can_believe_any_more_is_not_offered() {
+    let (mut life, _) = put_back();
+    life.settle();
+    let verbs = |life: &Life| {
+        let offers = life.status()["intervention"]["answers"].as_array().cloned().unwrap_or_default();
+        offers.iter().map(|offer| offer["verb"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(verbs(&life), ["retry", "believe-volumes"]);
+    life.cluster.remove(ChildKind::PersistentVolumeClaim, "data-db-1");
+    life.after();
+    assert_eq!(life.state(), Phase::HumanIntervention.text(), "{:?}", life.path);
+    assert_eq!(verbs(&life), ["retry"]);
+}
+
 /// Whoever was named did not start before the API server's data was put back: its replicas know it.
 #[test]
 fn a_primary_that_was_named_and_never_started_is_believed_by_its_replicas() {
