@@ -9,8 +9,8 @@ use super::scene::Scene;
 use super::scene::readers::{is_anybody_led, is_misleading};
 use super::scene::siblings::Children;
 use super::scene::standing::{
-    credentials_lost, has_no_place, has_no_scripts, is_going, is_midway, is_moved_in_vain, is_protected, is_switchover_wanted,
-    was_never_ready,
+    credentials_lost, has_no_place, has_no_scripts, is_first_rollout, is_going, is_midway, is_moved_in_vain, is_protected,
+    is_switchover_wanted,
 };
 use super::scene::undone::{lacks_extensions, was_never_initialized, was_never_restored};
 use super::scene::work::{self, Progress};
@@ -79,7 +79,7 @@ const FACTS: [(Event, Fact); Event::ALL.len()] = [
     (Event::NeverRestored, |scene| was_never_restored(scene)),
     (Event::NeverInitialized, |scene| scene.primary_is_as_wanted() && was_never_initialized(scene)),
     (Event::AllReady, |scene| scene.look.settled),
-    (Event::FirstRollout, |scene| was_never_ready(&scene.look.seen.object)),
+    (Event::FirstRollout, |scene| is_first_rollout(scene)),
     (Event::ImageChanged, |scene| is_raised(scene, Event::ImageChanged)),
     (Event::ParametersChanged, |scene| is_raised(scene, Event::ParametersChanged) || scene.starts_otherwise() || scene.holds_more()),
     (Event::TemplateChanged, |scene| is_raised(scene, Event::TemplateChanged)),

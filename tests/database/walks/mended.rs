@@ -496,6 +496,22 @@ fn a_cluster_that_was_put_back_to_before_a_move_believes_the_volumes_when_told_t
     assert_eq!(life.claims(), claims);
 }
 
+/// The API server's data was put back to before all pods were ready for the first time, and fewer are wanted since.
+#[test]
+fn a_primary_that_was_moved_before_the_data_was_put_back_moves_again() {
+    let (mut life, _) = put_back();
+    life.settle();
+    assert_eq!(life.status()["reason"], "TopologyBehind", "{:?}", life.path);
+    life.answer("believe-volumes");
+    assert_eq!((life.state(), &life.status()["primary"]), (Phase::Ready.text(), &json!("db-1")), "{:?}", life.path);
+    life.set(&json!({ "replicas": 1 }));
+    let status = life.cluster.object.as_mut().expect("an object").status.as_mut().expect("a status");
+    (status.last_good, status.state) = (None, Some(Phase::Provisioning.text()));
+    life.settle();
+    assert_eq!(life.state(), Phase::Ready.text(), "{:?}\n{:#}", life.path, life.status());
+    assert_eq!((&life.status()["primary"], &life.status()["readyReplicas"]), (&json!("db-0"), &json!(1)));
+}
+
 /// The only volume that holds all was lost after the question was asked: an answer that would do nothing is not offered any more.
 #[test]
 fn what_nobody_can_believe_any_more_is_not_offered() {

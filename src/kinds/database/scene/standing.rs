@@ -28,6 +28,11 @@ pub fn was_never_ready(object: &Object) -> bool {
     object.status().is_none_or(|status| status.last_good.is_none())
 }
 
+/// Are the first pods on their way? Where the primary was moved they were all ready before, whatever the status remembers of it.
+pub fn is_first_rollout(scene: &Scene<'_>) -> bool {
+    was_never_ready(&scene.look.seen.object) && scene.members.told().is_none_or(|told| told.epoch <= 1)
+}
+
 /// Is it known of the database that it was made, or brought back?
 pub fn was_made(look: &Look<'_, Database>) -> bool {
     let more = remembered(&look.seen.object);
@@ -69,7 +74,7 @@ pub fn credentials_lost(scene: &Scene<'_>) -> Vec<Loss> {
 /// Has the primary to be another pod: since its own is to go, since nobody is it just now, or since the one that takes over
 /// serves as a replica still?
 pub fn is_switchover_wanted(scene: &Scene<'_>) -> bool {
-    let Some(told) = scene.members.told().filter(|_| !was_never_ready(&scene.look.seen.object)) else { return false };
+    let Some(told) = scene.members.told().filter(|_| !is_first_rollout(scene)) else { return false };
     let goes =
         |primary: u32| !is_going(scene) && scene.look.target.as_ref().is_some_and(|target| primary >= target.replicas.unsigned_abs());
     told.primary.is_none_or(|primary| goes(primary) || serves_as_replica(scene, primary))
