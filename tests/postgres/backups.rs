@@ -304,6 +304,34 @@ fn a_dump_that_was_damaged_later_is_not_restored() {
     target.job("restore.sh").fails("NO_BACKUP");
 }
 
+/// Whoever may write to the volume of dumps may write digests, too.
+#[test]
+fn of_roles_only_what_pg_dumpall_writes_is_run() {
+    let (world, _primary) = filled();
+    let answer = world.job("dump.sh").done();
+    let folder = world.folder.join("backups").join(field(&answer, "folder"));
+    let target = World::new();
+    let restored = target.primary();
+    let roles = folder.join("roles.sql");
+    let before = fs::read_to_string(&roles).expect("roles");
+    for strange in [
+        "\\! touch /tmp/obeyed",
+        "CREATE ROLE a; \\! touch /tmp/obeyed",
+        "COMMENT ON ROLE postgres IS 'a'\n\\! touch /tmp/obeyed\n;",
+        "ALTER ROLE ALL SET search_path TO E'a\\'; \\! touch /tmp/obeyed --';",
+        "COPY pg_class TO PROGRAM 'touch /tmp/obeyed';",
+        "GRANT pg_monitor TO postgres; DROP DATABASE shop;",
+        "DO $$ BEGIN END $$;",
+    ] {
+        fs::write(&roles, format!("{before}{strange}\n")).expect("roles");
+        let sums = "sha256sum about database.dump list roles.sql >SHA256SUMS";
+        assert!(Command::new("sh").args(["-c", sums]).current_dir(&folder).status().expect("sh").success());
+        let words = target.job("restore.sh").backups(&world.folder.join("backups")).fails("DAMAGED");
+        assert!(words.contains("holds what no pg_dumpall writes of roles"), "{words}");
+    }
+    assert_eq!(restored.sql("SELECT count(*) FROM pg_roles WHERE rolname = 'a'"), "0");
+}
+
 /// A volume of a size of its own.
 struct Small(PathBuf);
 

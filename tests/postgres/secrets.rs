@@ -1,8 +1,11 @@
 //! No password and no verifier stands where somebody else could read it.
 
 use std::fs;
-use std::sync::Arc;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::world::{APP_PASSWORD, REPLICATION_PASSWORD, SUPERUSER_PASSWORD, World, verifier};
 
@@ -77,4 +80,57 @@ fn no_secret_is_in_a_log_a_statistic_or_a_process_list() {
     let planted = verifier("planted");
     replica.sql(&format!("CREATE ROLE planted PASSWORD '{planted}'"));
     assert!(find(&[planted], &replica.log()).is_some());
+}
+
+/// Asks whoever comes for the password in clear, as a server may; what it is told is kept.
+fn greedy(address: &str) -> Arc<Mutex<Vec<Vec<u8>>>> {
+    let (told, listener) = (Arc::default(), TcpListener::bind((address, 5432)).expect("an address"));
+    let kept: Arc<Mutex<Vec<Vec<u8>>>> = Arc::clone(&told);
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let mut asked = asks_for_the_password(&mut client).unwrap_or_default();
+            asked.insert(0, b'!');
+            kept.lock().expect("no panic").push(asked);
+        }
+    });
+    told
+}
+
+/// What is answered to `AuthenticationCleartextPassword`; no encryption is offered before.
+fn asks_for_the_password(client: &mut TcpStream) -> std::io::Result<Vec<u8>> {
+    client.set_read_timeout(Some(Duration::from_secs(5)))?;
+    let mut packet = [0; 1024];
+    let mut length = client.read(&mut packet)?;
+    // SSLRequest and GSSENCRequest have eight bytes; a startup packet has more.
+    while length == 8 {
+        client.write_all(b"N")?;
+        length = client.read(&mut packet)?;
+    }
+    client.write_all(&[b'R', 0, 0, 0, 8, 0, 0, 0, 3])?;
+    let length = client.read(&mut packet)?;
+    Ok(packet[..length].to_vec())
+}
+
+#[test]
+fn a_server_that_asks_for_the_password_in_clear_is_told_none() {
+    let world = World::new();
+    let told = greedy(&world.address(2));
+    world.point_service(2);
+    let words = world.job("dump.sh").with("POINTSMAN_PATIENCE", "2").fails("NO_ANSWER");
+    assert!(words.contains("scram-sha-256"), "{words}");
+    let by_the_job = told.lock().expect("no panic").len();
+    assert!(by_the_job > 0, "nobody came");
+    // A replica that is to be cloned asks who is there.
+    world.topology(&[("primary", "0"), ("epoch", "1")]);
+    let replica = world.start(1);
+    crate::pods::wait_for("the replica to ask", || {
+        (told.lock().expect("no panic").len() > by_the_job).then_some(()).ok_or_else(|| replica.log())
+    });
+    drop(replica);
+    let told = told.lock().expect("no panic");
+    assert!(
+        told.iter().all(|answer| answer == b"!"),
+        "{:?}",
+        told.iter().map(|answer| String::from_utf8_lossy(answer)).collect::<Vec<_>>()
+    );
 }

@@ -10,12 +10,19 @@ FLOORS=(
     'max_locks_per_transaction=max_locks_per_xact setting'
 )
 
+# The same of the server's own receiver, where libpq knows the word: another one takes no connection string that has it.
+proof_asked() {
+    local said
+    said=$("$BIN/psql" -X -d "host=$RUN/nobody require_auth=$PROOF" -c '' 2>&1) || true
+    [[ $said == *'connection option'* ]] || printf 'require_auth=%s' "$PROOF"
+}
+
 # What the operator owns goes on the command line, which no ALTER SYSTEM can beat. Fills `arguments`.
 server_arguments() {
     local floor name ours theirs
     arguments=(-D "$PGDATA" -c "config_file=$CONFIG/postgresql.conf" -c "port=$PORT"
         -c "unix_socket_directories=$RUN" -c "hba_file=$CONFIG/pg_hba.conf" -c "cluster_name=$POINTSMAN_POD"
-        -c "primary_conninfo=$(connection "$POINTSMAN_PRIMARY" tcp_user_timeout=5000)" -c primary_slot_name= -c restore_command=
+        -c "primary_conninfo=$(connection "$POINTSMAN_PRIMARY" "tcp_user_timeout=5000 $(proof_asked)")" -c primary_slot_name= -c restore_command=
         -c recovery_target_timeline=latest -c recovery_target= -c wal_level=replica
         -c logging_collector=off -c log_destination=stderr -c lc_messages=C -c wal_retrieve_retry_interval=1s)
     if (($(<"$PGDATA/PG_VERSION") >= 17)); then arguments+=(-c allow_alter_system=off); fi

@@ -106,7 +106,7 @@ clone() {
     make_room
     write_marker cloning "$found"
     say "clones the primary"
-    PGOPTIONS=$OWN_SESSION attempt pg_basebackup "$BIN/pg_basebackup" -D "$NEW" -d "$(connection "$POINTSMAN_PRIMARY")" -X stream -c fast \
+    PGREQUIREAUTH=$PROOF PGOPTIONS=$OWN_SESSION attempt pg_basebackup "$BIN/pg_basebackup" -D "$NEW" -d "$(connection "$POINTSMAN_PRIMARY")" -X stream -c fast \
         --no-password
     touch "$NEW/standby.signal"
     keep "$NEW/standby.signal"

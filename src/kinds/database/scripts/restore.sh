@@ -42,9 +42,16 @@ load_roles() {
     local existing
     : >"$RUN/logins.sql"
     existing=$(sql postgres -c 'SELECT quote_ident(rolname) FROM pg_roles')
-    POINTSMAN_LOGINS=$RUN/logins.sql POINTSMAN_EXISTING=$existing POINTSMAN_OWN="$SUPERUSER
+    rm -f "$RUN/strange"
+    POINTSMAN_LOGINS=$RUN/logins.sql POINTSMAN_STRANGE=$RUN/strange POINTSMAN_EXISTING=$existing POINTSMAN_OWN="$SUPERUSER
 $REPLICATION_ROLE" awk -f "$SCRIPTS/roles.awk" "$folder/roles.sql" >"$RUN/roles.sql"
-    { cat "$SCRIPTS/silence.sql" "$RUN/roles.sql"; } >"$RUN/all-roles.sql"
+    [[ ! -e $RUN/strange ]] || refuse DAMAGED "roles.sql of ${folder##*/} holds what no pg_dumpall writes of roles: $(head -n 1 "$RUN/strange")"
+    {
+        cat "$SCRIPTS/silence.sql"
+        # Where psql knows it, nothing that follows is obeyed as a command of its own.
+        if "$BIN/psql" --help=commands | grep -q '^ *\\restrict '; then printf '\\restrict %s\n' "${RANDOM}${RANDOM}${RANDOM}"; fi
+        cat "$RUN/roles.sql"
+    } >"$RUN/all-roles.sql"
     sql postgres -f "$RUN/all-roles.sql" >/dev/null 2>"$RUN/words" ||
         refuse FAILED "the roles: $(grep -o 'ERROR:.*' "$RUN/words" | tail -n 3)"
     rm -f "$RUN/roles.sql" "$RUN/all-roles.sql"

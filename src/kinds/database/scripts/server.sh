@@ -14,6 +14,8 @@ SSLMODE=${PGSSLMODE:-prefer}
 OWN_SESSION='-c search_path=pg_catalog -c default_transaction_read_only=off -c statement_timeout=0 -c lock_timeout=0'
 OWN_SESSION+=' -c idle_in_transaction_session_timeout=0 -c default_transaction_isolation=read\ committed'
 OWN_SESSION+=' -c default_transaction_deferrable=off -c quote_all_identifiers=off -c role=none -c local_preload_libraries='
+# The dump's own strings, and what reads them, agree on what a backslash means.
+OWN_SESSION+=' -c standard_conforming_strings=on'
 # Of what is written into a dump, and read out of it, these change the meaning.
 OWN_SESSION+=' -c array_nulls=on -c lc_monetary=C'
 # A server takes no session that asks for a setting it does not know: these came with the versions of these programs, 14 and 17.
@@ -35,6 +37,10 @@ write_passfile() {
     fi
 }
 
+# How another server has to prove that it knows the password, before it gets an answer. By an environment that no user's own
+# connections of the server have; a libpq before 16 does not heed it.
+PROOF=scram-sha-256
+
 # connection HOST [MORE]: without the password, so that it may stand on a command line.
 connection() {
     printf 'host=%s port=%s user=%s passfile=%s sslmode=%s connect_timeout=5 %s' \
@@ -49,7 +55,7 @@ ask_here() {
 # ask_there HOST MORE COMMAND...: another server, as the role of replication; what went wrong is kept in words-HOST. MORE
 # replication=true is for what a sender of the log tells: it has places of its own where max_connections are taken.
 ask_there() {
-    PGOPTIONS=$OWN_SESSION "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" "$2")" "${@:3}" 2>"$RUN/words-$1"
+    PGREQUIREAUTH=$PROOF PGOPTIONS=$OWN_SESSION "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" "$2")" "${@:3}" 2>"$RUN/words-$1"
 }
 
 # Prints system identifier, timeline, flushed position, and whether it is in recovery (on, off).
