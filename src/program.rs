@@ -2,11 +2,9 @@
 
 mod stage;
 
-use crate::admission::risk::{MayAnswer, Question};
 use crate::admission::{Find, Missing, Survey, Webhooks, plain, tls};
 use crate::config::Config;
 use crate::controller::Controller;
-use crate::controller::access::Access;
 use crate::controller::alone::alone;
 use crate::controller::certificates::Certificates;
 use crate::controller::clients::{Clients, Fault, clients};
@@ -16,7 +14,6 @@ use crate::kinds::{Served, Visitor, visit};
 use crate::telemetry::scrape;
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
-use k8s_openapi::api::authorization::v1::ResourceAttributes;
 use stage::Stage;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,21 +54,6 @@ pub fn run<'a>(config: &'a Config, mut stop: BoxFuture<'a, ()>) -> BoxFuture<'a,
         parts.until(stop).await
     }
     .boxed()
-}
-
-/// Who may answer a question at the risk of data: who may `answer` the object's resource.
-fn may_answer(access: Access) -> MayAnswer {
-    Arc::new(move |asked: Question| {
-        let attributes = ResourceAttributes {
-            verb: Some("answer".to_owned()),
-            group: Some(asked.group),
-            resource: Some(asked.resource),
-            namespace: Some(asked.namespace),
-            name: Some(asked.name),
-            ..ResourceAttributes::default()
-        };
-        access.clone().may(asked.user, attributes).boxed()
-    })
 }
 
 /// What is started, one kind after another.
@@ -130,7 +112,7 @@ impl Visitor for Parts<'_> {
 impl<'a> Parts<'a> {
     fn new(config: &'a Config, clients: Clients, leadership: Leadership) -> Self {
         Parts {
-            webhooks: Webhooks::new(&config.watch_namespaces, may_answer(clients.access.clone())),
+            webhooks: Webhooks::new(&config.watch_namespaces),
             lacking: watch::Sender::default(),
             censuses: Vec::new(),
             clients,

@@ -167,7 +167,6 @@ mod tests {
     use axum::body::{Body, to_bytes};
     use axum::http::StatusCode;
     use axum::routing::post;
-    use futures::FutureExt;
     use serde_json::json;
     use tower::ServiceExt;
 
@@ -188,8 +187,7 @@ mod tests {
         let table = vec![Convertible { group: "example.com".to_owned(), kind: "Thing".to_owned(), versions, convert }];
         let converter = Converter { table, webhook: Webhook::converting("/convert") };
         let routes = Router::new().route("/convert", post(super::convert).with_state(Arc::new(converter)));
-        let may_answer = Arc::new(|_| std::future::ready(Ok(false)).boxed());
-        let webhooks = Webhooks { routes, watched: Arc::new([]), may_answer }.router(Arc::new(Vec::new));
+        let webhooks = Webhooks { routes, watched: Arc::new([]) }.router(Arc::new(Vec::new));
         let review = |spec: Value| {
             let object = json!({ "apiVersion": "example.com/v1", "kind": "Thing", "spec": spec });
             let request = json!({ "uid": "1", "desiredAPIVersion": "example.com/v2", "objects": [object] });

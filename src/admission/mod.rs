@@ -13,7 +13,6 @@ pub mod limits;
 mod pieces;
 pub mod plain;
 mod refusal;
-pub mod risk;
 pub mod tls;
 mod unreadable;
 mod validate;
@@ -28,7 +27,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures::future::BoxFuture;
 use limits::Fault;
-use risk::MayAnswer;
 use serde::Serialize;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -46,24 +44,21 @@ pub type Missing = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
 pub struct Webhooks {
     routes: Router,
     watched: Arc<[String]>,
-    may_answer: MayAnswer,
 }
 
 impl Webhooks {
-    /// The conversion of every kind; `watched` are the namespaces that are looked after, none: all; `may_answer` tells who may
-    /// answer a question at the risk of data.
-    pub fn new(watched: &[String], may_answer: MayAnswer) -> Self {
+    /// The conversion of every kind; `watched` are the namespaces that are looked after, none: all.
+    pub fn new(watched: &[String]) -> Self {
         const PATH: &str = "/convert";
         let converter = Arc::new(convert::Converter::new(PATH));
         let routes = Router::new().route(PATH, post(convert::convert).with_state(converter));
-        Webhooks { routes, watched: watched.into(), may_answer }
+        Webhooks { routes, watched: watched.into() }
     }
 
     /// Adds the judgement of one kind's writes.
     pub fn kind<K: Served>(&mut self, settings: Settings, find: Find<K>, survey: Survey<K>) {
-        let (watched, may_answer) = (self.watched.clone(), self.may_answer.clone());
-        let path = format!("/validate/{}", K::PATH);
-        let gate = Arc::new(validate::Gate { settings, find, survey, watched, may_answer, webhook: Webhook::judging(&path) });
+        let (watched, path) = (self.watched.clone(), format!("/validate/{}", K::PATH));
+        let gate = Arc::new(validate::Gate { settings, find, survey, watched, webhook: Webhook::judging(&path) });
         self.routes = std::mem::take(&mut self.routes).route(&path, post(validate::validate::<K>).with_state(gate));
     }
 

@@ -1,7 +1,6 @@
 //! May this write pass? One `AdmissionReview` in, one out.
 
 use super::limits::{self, Fault, REVIEW_BYTES};
-use super::risk::{self, MayAnswer};
 use super::unreadable::unreadable;
 use super::{Find, Survey, pieces, refusal};
 use crate::kinds::annotations::answer;
@@ -32,8 +31,6 @@ pub struct Gate<K: Served> {
     pub survey: Survey<K>,
     /// The namespaces that are looked after; none: all.
     pub watched: Arc<[String]>,
-    /// Who may answer at the risk of data.
-    pub may_answer: MayAnswer,
     /// Its calls, counted.
     pub webhook: Webhook,
 }
@@ -128,16 +125,10 @@ async fn answered<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Value,
     let (settings, dry_run) = (&gate.settings, asked.dry_run.unwrap_or_default());
     let watched = gate.watches(pair.new.meta().namespace.as_ref());
     let review = Review { old: pair.old.as_ref(), new: &pair.new, settings, ground, dry_run, watched };
-    let verdict = match judge::<K>(&review) {
-        Verdict::AllowAtRisk(warnings, otherwise) => {
-            let user = asked.user_info.clone().unwrap_or_default();
-            risk::judged::<K>(&gate.may_answer, user, &pair.new, warnings, otherwise).await
-        }
-        verdict @ (Verdict::Allow(_) | Verdict::Deny(_)) => verdict,
-    };
+    let verdict = judge::<K>(&review);
     told::<K>(asked, &pair, &verdict);
     Ok(match verdict {
-        Verdict::Allow(warnings) | Verdict::AllowAtRisk(warnings, _) => refusal::allow(&asked.uid, &warnings),
+        Verdict::Allow(warnings) => refusal::allow(&asked.uid, &warnings),
         Verdict::Deny(mut violations) => {
             // A Scale has the stored version's `spec.replicas`, whichever version it came through.
             if !scaling {

@@ -4,7 +4,7 @@ use super::annotations::{ANSWER, answer};
 use super::apply;
 use super::intervention::{Evidence, Intervention, Offer, SUBJECTS, Subject, about, id};
 use super::look::{Compared, Conflict, Look};
-use super::order::{ChildKind, Order, Trial, named};
+use super::order::{Order, Trial, named};
 use super::prose::listed;
 use super::reason::{About, Reason, Risk, Verb};
 use super::{Served, Violation};
@@ -174,9 +174,6 @@ fn violations<'a, K: Compared>(look: &'a Look<'_, K>) -> &'a [Violation] {
     look.wanted.as_ref().err().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Children whose pods are made anew when they are taken over, and lose what they keep to themselves.
-const HOLD_PODS: [ChildKind; 1] = [ChildKind::Deployment];
-
 /// The verb as an answer, where it is one that can be given.
 fn offer<K: Asks>(look: &Look<'_, K>, verb: Verb, id: &str, subjects: &[Subject]) -> Option<Offer> {
     let objects = || match subjects {
@@ -197,9 +194,8 @@ fn offer<K: Asks>(look: &Look<'_, K>, verb: Verb, id: &str, subjects: &[Subject]
         },
         Verb::Rollback => (look.can_roll_back(), verb.effect().to_owned(), Risk::Disruption),
         Verb::Adopt => {
-            let holds_pods = subjects.iter().any(|subject| HOLD_PODS.iter().any(|kind| kind.name() == subject.kind));
             let effect = format!("overwrites now, and deletes later with this object: {}", objects());
-            (look.seen.adoption == Trial::Passed, effect, if holds_pods { Risk::DataLoss } else { Risk::Disruption })
+            (look.seen.adoption == Trial::Passed, effect, verb.risk())
         }
         Verb::Yield => {
             let effect = format!("leaves {} to the other writer, until the spec asks for another value there", fields());

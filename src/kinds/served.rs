@@ -2,6 +2,7 @@
 
 use super::carrier::Fields;
 use super::children::{ChildVisitor, Lookup};
+use super::guarded::Guarded;
 use super::reading::Source;
 use super::reason::Reason;
 use super::status::Declared;
@@ -43,6 +44,9 @@ pub trait Served: Kind + Provable {
     const UNUSED: &'static [&'static str] = &[];
     /// Why an object of this kind may stop and ask, in the order in which the docs print it.
     const REASONS: &'static [Reason];
+
+    /// Fields of the spec that take more than the right to write the object.
+    const GUARDED: &'static [Guarded];
 
     /// The definition with both versions, its conversion stanza aside.
     fn definition() -> CustomResourceDefinition;

@@ -7,8 +7,6 @@ use super::Violation;
 pub enum Verdict {
     /// It may pass; each warning is one line.
     Allow(Vec<String>),
-    /// It may pass where its writer may answer at the risk of data, with these warnings; otherwise not, for this reason.
-    AllowAtRisk(Vec<String>, Violation),
     /// It may not, and every reason why.
     Deny(Vec<Violation>),
 }
@@ -18,7 +16,6 @@ impl Verdict {
     pub fn word(&self) -> &'static str {
         match self {
             Verdict::Allow(_) => "allowed",
-            Verdict::AllowAtRisk(..) => "allowed at risk",
             Verdict::Deny(_) => "refused",
         }
     }
@@ -26,7 +23,7 @@ impl Verdict {
     /// What was said of it: every warning, or every reason.
     pub fn why(&self) -> String {
         match self {
-            Verdict::Allow(warnings) | Verdict::AllowAtRisk(warnings, _) => warnings.join("; "),
+            Verdict::Allow(warnings) => warnings.join("; "),
             Verdict::Deny(faults) => faults.iter().map(|fault| format!("{}: {}", fault.field, fault.text)).collect::<Vec<_>>().join("; "),
         }
     }

@@ -11,6 +11,7 @@
 pub mod alerts;
 mod availability;
 mod chart;
+mod guards;
 mod kustomize;
 pub mod manifests;
 mod monitoring;

@@ -1,7 +1,7 @@
 //! The one list of the operator's objects.
 
 use super::manifests::{self, NAME, NAMESPACE, PORT, labels, selector};
-use super::{availability, protection, rights};
+use super::{availability, guards, protection, rights};
 use serde_json::{Value, json};
 
 const METRICS: u16 = 8080;
@@ -18,6 +18,7 @@ pub fn objects() -> Vec<Value> {
     objects.extend(manifests::definitions());
     objects.extend([manifests::service(), lease(), deployment(), availability::budget(), network_policy(), manifests::webhooks()]);
     objects.extend(protection::policies());
+    objects.extend(guards::policies());
     objects
 }
 

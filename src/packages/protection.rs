@@ -105,7 +105,7 @@ fn deletion(group: &str, version: &str, plural: &str) -> Value {
 }
 
 /// A policy and the binding that puts it in force.
-fn policy(name: &str, spec: Value, parameters: Option<Value>) -> [Value; 2] {
+pub(super) fn policy(name: &str, spec: Value, parameters: Option<Value>) -> [Value; 2] {
     let object = |kind: &str, spec: Value| json!({ "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": { "name": name, "labels": labels() }, "spec": spec });
     let mut binding = json!({ "policyName": name, "validationActions": ["Deny"] });
     if let Some(parameters) = parameters {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const WATCHED: &str = "pointsman-watched";
 
 /// The role of those who may answer at the risk of data.
-const ANSWERS: &str = "pointsman-answers";
+pub(super) const ANSWERS: &str = "pointsman-answers";
 /// The roles that Kubernetes adds to its own `view`, and to `edit` and `admin`.
 pub(super) const VIEW: &str = "pointsman-view";
 pub(super) const EDIT: &str = "pointsman-edit";
@@ -33,8 +33,8 @@ fn named(mut rule: Value, names: &[String]) -> Value {
     rule
 }
 
-/// What the operator may do everywhere, whatever it watches: keep its own two bundles, see that it is alone, ask who may answer
-/// at the risk of data, and let go what goes with its namespace, where what was granted inside of that is gone already.
+/// What the operator may do everywhere, whatever it watches: keep its own two bundles, see that it is alone, and let go what goes
+/// with its namespace, where what was granted inside of that is gone already.
 fn cluster_role() -> Value {
     let names: Vec<String> =
         manifests::definitions().iter().filter_map(|definition| Some(definition["metadata"]["name"].as_str()?.to_owned())).collect();

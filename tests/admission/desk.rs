@@ -4,9 +4,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use pointsman::admission::Webhooks;
-use pointsman::admission::risk::Question;
 use pointsman::kinds::memcached::{Memcached, v1};
 use pointsman::kinds::{Kind, Settings};
 use serde_json::{Value, json};
@@ -25,16 +23,7 @@ pub fn router(known: Vec<Value>, watched: &[&str]) -> Router {
         std::future::ready(known.iter().find(is).cloned()).boxed()
     };
     let watched: Vec<String> = watched.iter().map(|name| (*name).to_owned()).collect();
-    // Anna may answer at the risk of data; of Carl nobody knows.
-    let may_answer = |asked: Question| -> BoxFuture<'static, Result<bool, String>> {
-        Box::pin(async move {
-            match asked.user.username.as_deref() {
-                Some("carl") => Err("the API server did not answer".to_owned()),
-                user => Ok(user == Some("anna")),
-            }
-        })
-    };
-    let mut webhooks = Webhooks::new(&watched, Arc::new(may_answer));
+    let mut webhooks = Webhooks::new(&watched);
     let survey = |_| std::future::ready(Some(())).boxed();
     webhooks.kind::<Memcached>(Settings::of::<Memcached>(), Arc::new(find), Arc::new(survey));
     webhooks.router(Arc::new(|| vec!["the bundle was not read yet".to_owned()]))

@@ -8,6 +8,7 @@ use kube::{CustomResource, Resource, ResourceExt};
 use pointsman::kinds::apply::{creation, removal};
 use pointsman::kinds::carrier::Fields;
 use pointsman::kinds::children::{ChildVisitor, Lookup, Slot};
+use pointsman::kinds::guarded::Guarded;
 use pointsman::kinds::order::Order;
 use pointsman::kinds::reading::{ReadKind, Reading, Source};
 use pointsman::kinds::reason::Reason;
@@ -211,6 +212,7 @@ fn app(object: &VaultObject) -> String {
 }
 
 impl Served for Vault {
+    const GUARDED: &'static [Guarded] = &[];
     const PATH: &'static str = "vault";
     const SHORT: &'static str = "va";
     const FIELDS: &'static Fields = &memcached::convert::FIELDS;

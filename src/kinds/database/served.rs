@@ -11,6 +11,7 @@ use super::status::{backups, say};
 use super::{Database, change, children};
 use crate::kinds::carrier::Fields;
 use crate::kinds::children::{ChildVisitor, Lookup};
+use crate::kinds::guarded::{self, Guarded, Right, Values};
 use crate::kinds::pod_template::Strings;
 use crate::kinds::reading::{ReadKind, Source};
 use crate::kinds::reason::Reason;
@@ -60,6 +61,33 @@ impl Served for Database {
     const AVAILABLE: Declared = say::AVAILABLE;
     const CONDITIONS: &'static [Declared] = &[backups::DECLARED];
     const UNUSED: &'static [&'static str] = &["AllStopped"];
+    const GUARDED: &'static [Guarded] = &[
+        guarded::POD_TEMPLATE,
+        Guarded {
+            field: "spec.restoreFrom",
+            values: Values::All,
+            right: Right::CreatePods,
+            why: "by it a pod of the image that the spec names reads any claim of the namespace",
+        },
+        Guarded {
+            field: "spec.service.annotations",
+            values: Values::All,
+            right: Right::CreateServices,
+            why: "by them load balancers and name servers take addresses and names",
+        },
+        Guarded {
+            field: "spec.service.type",
+            values: Values::AllBut("ClusterIP"),
+            right: Right::CreateServices,
+            why: "by it the database is reached from outside of the cluster",
+        },
+        Guarded {
+            field: "spec.deletionPolicy",
+            values: Values::Only("Delete"),
+            right: Right::Answer,
+            why: "with it the object's deletion loses the data and every dump of it",
+        },
+    ];
     const REASONS: &'static [Reason] = &[
         Reason::SpecInvalid,
         Reason::ChildConflict,

@@ -23,6 +23,7 @@ pub mod words;
 use super::apply;
 use super::carrier::Fields;
 use super::children::{ChildVisitor, Lookup, Place, Siblings, Slot};
+use super::guarded::{self, Guarded};
 use super::intervention::Subject;
 use super::look::Look;
 use super::order::Order;
@@ -139,6 +140,7 @@ impl Served for Memcached {
     const TROUBLED: &'static [Phase] = &[Phase::Degraded];
     const AVAILABLE: Declared = say::AVAILABLE;
     const UNUSED: &'static [&'static str] = &["NotOrdered", "OlderThanDefault"];
+    const GUARDED: &'static [Guarded] = &[guarded::POD_TEMPLATE];
     const REASONS: &'static [Reason] = &[
         Reason::SpecInvalid,
         Reason::ChildConflict,

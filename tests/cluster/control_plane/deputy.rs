@@ -27,7 +27,14 @@ pub fn answers_only_where_allowed(thing: &Thing<'_>, resource: &str, verb: &str,
     unharmed();
     let deputies = format!("{}-deputies", space.name);
     kubectl(&["create", "clusterrolebinding", &deputies, "--clusterrole=pointsman-answers", "--user=deputy"]).ok();
-    let taken = || bash(&format!("{} --as=deputy", offer["command"].as_str().unwrap())).code == 0;
-    eventually(20, "who may answer is believed", taken);
+    let answers = || bash(&format!("{} --as=deputy", offer["command"].as_str().unwrap()));
+    if verb == "adopt" {
+        // What is taken over is theirs to update and to delete, too.
+        eventually(20, "who may answer is believed", || answers().err.contains("and deletes it later"));
+        let kinds = "--resource=services,deployments.apps,poddisruptionbudgets.policy";
+        space.kubectl(&["create", "role", "owning", "--verb=update,delete", kinds]).ok();
+        space.kubectl(&["create", "rolebinding", "owning", "--role=owning", "--user=deputy"]).ok();
+    }
+    eventually(20, "who may answer is believed", || answers().code == 0);
     kubectl(&["delete", "clusterrolebinding", &deputies]).ok();
 }

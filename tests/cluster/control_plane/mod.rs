@@ -15,6 +15,7 @@ mod drift;
 mod drives;
 mod fights;
 mod gone;
+mod guards;
 mod metrics;
 pub mod migrate;
 pub mod migrate_by_cluster;

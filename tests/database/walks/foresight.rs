@@ -48,7 +48,7 @@ fn judged(life: &Life, new: &v1::Database, dry_run: bool) -> String {
     let review = Review::<Database> { old: Some(old), new, settings: &life.settings, ground, dry_run, watched: true };
     match judge(&review) {
         Verdict::Allow(lines) if lines.is_empty() => ".\n".to_owned(),
-        Verdict::Allow(lines) | Verdict::AllowAtRisk(lines, _) => lines.join("\n") + "\n",
+        Verdict::Allow(lines) => lines.join("\n") + "\n",
         Verdict::Deny(faults) => crate::said(&faults),
     }
 }
