@@ -10,6 +10,7 @@ use super::watch;
 use crate::kinds::Served;
 use crate::kinds::children::{ChildVisitor, controller, labelled_owner};
 use crate::kinds::order::{Child, ChildKind, ChildRef};
+use crate::kinds::rendered::INSTANCE;
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream};
 use k8s_openapi::api::core::v1::Pod;
@@ -24,9 +25,6 @@ use std::sync::Arc;
 const OURS: &str = "app.kubernetes.io/managed-by=pointsman";
 /// On everything else.
 const NOT_OURS: &str = "app.kubernetes.io/managed-by!=pointsman";
-/// The label that names the object which a child, or a pod, belongs to.
-pub(super) const INSTANCE: &str = "app.kubernetes.io/instance";
-
 /// Every cache of one kind.
 pub struct Caches<K: Served> {
     /// The objects themselves.

@@ -3,7 +3,7 @@
 use crate::kinds::annotations::PREFIX;
 use crate::kinds::children::{CONTENT_DIGEST, content_digest};
 use crate::kinds::order::Child;
-use crate::kinds::rendered::OWNER_UID;
+use crate::kinds::rendered::{INSTANCE, KIND, OWNER_UID};
 use crate::kinds::workload::{TEMPLATE_DIGEST, Workload};
 use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, PodSpec};
@@ -79,11 +79,15 @@ fn ours(mut annotations: BTreeMap<String, String>) -> BTreeMap<String, String> {
     annotations
 }
 
-/// Leaves of a stranger who it is, whose it is, and whether it has labels at all.
+/// Leaves of a stranger who it is, whose it is or was, and whether it has labels at all.
 pub fn stranger<T>(object: &mut PartialObjectMeta<T>) {
     object.types = None;
     let mut all = std::mem::take(&mut object.metadata);
-    let labels = all.labels.take().map(|mut labels| labels.remove_entry(OWNER_UID).into_iter().collect());
+    let labels = all.labels.take().map(|mut labels| {
+        let is_of_ours = labels.contains_key(KIND);
+        labels.retain(|key, _| is_of_ours && [OWNER_UID, KIND, INSTANCE].contains(&key.as_str()) || key == OWNER_UID);
+        labels
+    });
     object.metadata = ObjectMeta { labels, ..identity(all) };
 }
 

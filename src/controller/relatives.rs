@@ -5,7 +5,7 @@ use super::caches::Caches;
 use super::family::is_of_kind;
 use super::live::Live;
 use crate::kinds::Served;
-use crate::kinds::children::{Lookup, Slot, belongs, controller, is_shared, labelled_owner};
+use crate::kinds::children::{Lookup, Slot, belongs, controller, is_left_by, is_shared, labelled_owner};
 use crate::kinds::order::Child;
 use crate::kinds::pod_template::Strings;
 use crate::kinds::reading::{Readable, Reading, Readings};
@@ -64,7 +64,8 @@ impl<'a, K: Served> Relatives<'a, K> {
             }
             Some(owner) => Some(format!("it is controlled by {} {}", owner.kind, owner.name)),
         };
-        Slot::Foreign { uid: child.meta().uid.clone().unwrap_or_default(), owner }
+        let left = is_left_by(child, &self.object.name_any(), &K::Object::kind(&()));
+        Slot::Foreign { uid: child.meta().uid.clone().unwrap_or_default(), owner, left }
     }
 }
 

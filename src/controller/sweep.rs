@@ -5,7 +5,7 @@
 //! Where children have an owner reference the garbage collector does this; those that outlive `--cascade=foreground` have none.
 
 use super::bereft::is_ending;
-use super::caches::{Caches, INSTANCE};
+use super::caches::Caches;
 use super::calls::{Unanswered, fetch};
 use super::events;
 use super::first::standing;
@@ -16,7 +16,7 @@ use crate::kinds::apply::removal;
 use crate::kinds::children::{ChildVisitor, controller, is_written_by};
 use crate::kinds::order::{Child, Order};
 use crate::kinds::prose::listed;
-use crate::kinds::rendered::MANAGER;
+use crate::kinds::rendered::{INSTANCE, MANAGER};
 use kube::api::ListParams;
 use kube::core::{ObjectList, PartialObjectMeta, Request};
 use kube::{Client, Resource, ResourceExt};

@@ -5,7 +5,7 @@ use super::intervention::Subject;
 use super::order::{Child, ChildKind, ChildRef};
 use super::pod_template::Strings;
 use super::reading::{Readable, Reading};
-use super::rendered::{OWNER_UID, SHARED_BY};
+use super::rendered::{INSTANCE, KIND, OWNER_UID, SHARED_BY};
 use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
@@ -39,6 +39,8 @@ pub enum Slot<T> {
         uid: String,
         /// Who controls it, in words; nothing where nobody does.
         owner: Option<String>,
+        /// Was it left behind by an earlier object of this name and kind? Nobody controls it, and its labels say so.
+        left: bool,
     },
 }
 
@@ -88,7 +90,9 @@ impl<T: Child> Debug for Slot<T> {
             Slot::Ours(child) => out.debug_tuple("Ours").field(child).finish(),
             Slot::Unlabelled { uid, bare } => out.debug_struct("Unlabelled").field("uid", uid).field("bare", bare).finish(),
             Slot::Adopted { uid } => out.debug_struct("Adopted").field("uid", uid).finish(),
-            Slot::Foreign { uid, owner } => out.debug_struct("Foreign").field("uid", uid).field("owner", owner).finish(),
+            Slot::Foreign { uid, owner, left } => {
+                out.debug_struct("Foreign").field("uid", uid).field("owner", owner).field("left", left).finish()
+            }
         }
     }
 }
@@ -116,7 +120,7 @@ impl<T: Child> Place for Slot<T> {
     }
     fn stranger(&self) -> Option<(&str, Option<&str>)> {
         match self {
-            Slot::Foreign { uid, owner } => Some((uid, owner.as_deref())),
+            Slot::Foreign { uid, owner, .. } => Some((uid, owner.as_deref())),
             Slot::Free | Slot::Ours(_) | Slot::Unlabelled { .. } | Slot::Adopted { .. } => None,
         }
     }
@@ -154,6 +158,13 @@ pub fn controller(object: &impl Resource) -> Option<&OwnerReference> {
 /// The uid that an object's label names as its owner's: on children that have no controller.
 pub fn labelled_owner(object: &impl Resource) -> Option<&String> {
     object.meta().labels.as_ref()?.get(OWNER_UID)
+}
+
+/// Was it left behind by an object of this name and kind? Nobody controls it, and its labels say so: whoever makes a claim around
+/// a volume of dumps says so by the same labels.
+pub fn is_left_by(object: &impl Resource, name: &str, kind: &str) -> bool {
+    let label = |key: &str| object.meta().labels.as_ref()?.get(key).map(String::as_str);
+    controller(object).is_none() && label(KIND) == Some(kind) && label(INSTANCE) == Some(name)
 }
 
 /// Is it what every object of a kind in its namespace shares? Nobody controls it, and no object is its owner.

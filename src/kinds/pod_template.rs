@@ -1,5 +1,6 @@
 //! What a user may say of the pods: the parts of a pod template that we hand through.
 
+use super::pod_labels;
 use super::quantity::Quantity;
 use k8s_openapi::api::core::v1::{Affinity, Toleration, TopologySpreadConstraint};
 use schemars::JsonSchema;
@@ -28,9 +29,9 @@ pub struct PodTemplate {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PodMetadata {
-    /// Labels; those of `app.kubernetes.io/` and `pointsman.dev/` are ours.
+    /// Labels; those of Kubernetes' own domains, of its controllers and of this operator are not a user's to set.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(schema_with = "labels")]
+    #[schemars(schema_with = "pod_labels::schema")]
     pub labels: Strings,
     /// Annotations.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -132,29 +133,11 @@ impl PodTemplate {
 /// The name of an object: a DNS subdomain.
 const NAME: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
 
-fn label_value() -> Value {
-    json!({ "type": "string", "maxLength": 63, "pattern": "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$" })
-}
-
 fn node_labels(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
         "type": "object",
         "description": "Labels that a node must have.",
         "maxProperties": 64,
-        "additionalProperties": label_value(),
-    })
-}
-
-fn labels(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({
-        "type": "object",
-        "description": "Labels; those of app.kubernetes.io/ and pointsman.dev/ are ours.",
-        "maxProperties": 64,
-        "additionalProperties": label_value(),
-        "x-kubernetes-validations": [{
-            "rule": "self.all(key, !key.startsWith('app.kubernetes.io/') && !key.startsWith('pointsman.dev/'))",
-            "reason": "FieldValueForbidden",
-            "message": "labels of app.kubernetes.io/ and pointsman.dev/ are the operator's: they find its pods. Use a prefix of your own.",
-        }],
+        "additionalProperties": pod_labels::value(),
     })
 }

@@ -16,6 +16,15 @@ pub const MANAGER: &str = "pointsman";
 /// On everything that we own: what it is watched by.
 pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "pointsman");
 
+/// On each child: the name of the object that it belongs to.
+pub const INSTANCE: &str = "app.kubernetes.io/instance";
+
+/// On each child: the kind of the object that it belongs to.
+pub const KIND: &str = "pointsman.dev/kind";
+
+/// On a claim of dumps that an earlier object has left, and that was taken over: no policy of the new one deletes it.
+pub const ADOPTED: &str = "pointsman.dev/adopted";
+
 /// On what must outlive its owner's end for a while: the uid of the object that it belongs to.
 pub const OWNER_UID: &str = "pointsman.dev/owner-uid";
 

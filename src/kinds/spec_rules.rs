@@ -1,10 +1,10 @@
 //! The rules on a spec that kinds share, where the API server's own have been stepped over: each fault with its field.
 
 use super::Violation;
-use super::annotations::PREFIX;
 use super::digest::json_bytes;
 use super::faults::Fault;
 use super::image::{is_reference, text};
+use super::pod_labels::{RESERVED, is_reserved};
 use super::pod_rules::illegal_parts;
 use super::pod_template::{PodTemplate, Strings};
 use super::quantity::Quantity;
@@ -49,11 +49,8 @@ pub fn illegal_template(template: &PodTemplate) -> impl Iterator<Item = Violatio
 
 fn reserved_labels(template: &PodTemplate) -> Option<Violation> {
     let labels: &Strings = &template.metadata.as_ref()?.labels;
-    let ours = labels.keys().find(|key| key.starts_with("app.kubernetes.io/") || key.starts_with(PREFIX))?;
-    Some(Violation::invalid(
-        "spec.podTemplate.metadata.labels",
-        format!("{ours} is the operator's: it finds its pods by such labels. Use a prefix of your own."),
-    ))
+    let reserved = labels.keys().find(|key| is_reserved(key))?;
+    Some(Violation::invalid("spec.podTemplate.metadata.labels", format!("{reserved} is refused: {RESERVED}")))
 }
 
 /// Amounts in the API server's spelling, so that another spelling is no change.

@@ -175,7 +175,7 @@ fn adopting_takes_over_the_very_objects_that_were_named() {
 fn what_cannot_be_adopted_is_not_offered_and_says_why() {
     let run = taken("shop");
     let mut children = children_of(&run);
-    children.deployment = Slot::Foreign { uid: "stranger-3".to_owned(), owner: None };
+    children.deployment = Slot::Foreign { uid: "stranger-3".to_owned(), owner: None, left: false };
     let mut object = (**run.world.object.as_ref().expect("the object")).clone();
     object.status = None;
     let mut seen = Observation::<Memcached>::new(object, children, run.settings.clone(), None, run.world.now);

@@ -162,7 +162,7 @@ pub fn slot<T: Child>(live: Option<&Live<T>>, owner: &str) -> Slot<T> {
     let uid = meta.uid.clone().unwrap_or_default();
     if !is_ours(meta, owner) {
         let owner = controller(meta).map(|owner| format!("{}/{}", owner.kind, owner.name));
-        return Slot::Foreign { uid, owner };
+        return Slot::Foreign { uid, owner, left: false };
     }
     if meta.labels.as_ref().is_some_and(|labels| labels.contains_key("app.kubernetes.io/managed-by")) {
         Slot::Ours(live.it.clone())

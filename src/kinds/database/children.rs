@@ -19,7 +19,7 @@ pub mod topology;
 use super::object::v1::Database as Object;
 use crate::kinds::order::Child;
 use crate::kinds::pod_template::Strings;
-use crate::kinds::rendered::{MANAGED_BY, Rendered};
+use crate::kinds::rendered::{INSTANCE, KIND, MANAGED_BY, Rendered};
 use kube::{Resource, ResourceExt};
 use serde_json::Value;
 
@@ -64,8 +64,7 @@ pub(super) fn workers(object: &Object) -> Strings {
 
 fn labelled(object: &Object, part: &str) -> [(String, String); 3] {
     let instance = object.meta().name.as_deref().unwrap_or_default();
-    [(NAME, part), ("app.kubernetes.io/instance", instance), ("pointsman.dev/kind", "Database")]
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+    [(NAME, part), (INSTANCE, instance), (KIND, "Database")].map(|(key, value)| (key.to_owned(), value.to_owned()))
 }
 
 fn with_component(labels: [(String, String); 3], component: &str) -> Strings {

@@ -4,7 +4,7 @@ use super::plan::Plan;
 use super::v1::Memcached as Object;
 use crate::kinds::order::Child;
 use crate::kinds::pod_template::Strings;
-use crate::kinds::rendered::{MANAGED_BY, Rendered};
+use crate::kinds::rendered::{INSTANCE, KIND, MANAGED_BY, Rendered};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Service;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
@@ -21,11 +21,8 @@ const USER: i64 = 11211;
 
 /// The labels that find the pods. They never change.
 pub fn selector(object: &Object) -> Strings {
-    let labels = [
-        ("app.kubernetes.io/name", "memcached"),
-        ("app.kubernetes.io/instance", object.meta().name.as_deref().unwrap_or_default()),
-        ("pointsman.dev/kind", "Memcached"),
-    ];
+    let labels =
+        [("app.kubernetes.io/name", "memcached"), (INSTANCE, object.meta().name.as_deref().unwrap_or_default()), (KIND, "Memcached")];
     labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into()
 }
 

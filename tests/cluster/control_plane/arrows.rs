@@ -197,7 +197,7 @@ fn a_spec_that_no_webhook_judged_is_questioned_from_every_state() {
         space.reaches(name, "HumanIntervention", 30);
         let question = space.object(&format!("mc/{name}"))["status"]["intervention"].clone();
         assert_eq!(question["reason"], "SpecInvalid", "{name}: {question}");
-        assert!(question["evidence"].to_string().contains("app.kubernetes.io/name is the operator's"), "{question}");
+        assert!(question["evidence"].to_string().contains("app.kubernetes.io/name is refused"), "{question}");
     }
     assert_eq!(space.object("deployment/born"), serde_json::Value::Null, "something was made of an invalid spec");
     drop(judges);

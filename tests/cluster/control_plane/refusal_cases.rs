@@ -140,7 +140,7 @@ fn v1_by_our_rules() -> Vec<Case> {
             "label-reserved",
             Verb::WRITING,
             label,
-            &rule("spec.podTemplate.metadata.labels", &["app.kubernetes.io/", "prefix of your own"]),
+            &rule("spec.podTemplate.metadata.labels", &["kubernetes.io", "prefix of your own"]),
         ),
     ]
     .concat()

@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use pointsman::controller::kept;
-use pointsman::kinds::children::{Lookup, Slot, belongs, controller, is_shared, labelled_owner};
+use pointsman::kinds::children::{Lookup, Slot, belongs, controller, is_left_by, is_shared, labelled_owner};
 use pointsman::kinds::database::object::v1::Database;
 use pointsman::kinds::digest;
 use pointsman::kinds::order::{Child, ChildKind, ChildRef, Order};
@@ -608,7 +608,8 @@ impl Lookup for Things<'_> {
                     let unlabelled = Slot::Unlabelled { uid: one.uid().unwrap_or_default(), bare: one.labels().is_empty() };
                     return if is_watched(&one) { Slot::Ours(Arc::new(one)) } else { unlabelled };
                 }
-                Slot::Foreign { uid: one.uid().unwrap_or_default(), owner: None }
+                let left = is_left_by(&one, "db", "Database");
+                Slot::Foreign { uid: one.uid().unwrap_or_default(), owner: None, left }
             }
         }
     }

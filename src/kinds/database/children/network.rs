@@ -74,9 +74,12 @@ fn spec(plan: &Plan, type_: &str, selector: &Strings) -> Value {
     json!({ "type": type_, "ipFamilyPolicy": "PreferDualStack", "selector": selector, "ports": [port], "publishNotReadyAddresses": false })
 }
 
+/// By our labels too: whoever may label a pod as he likes would else be found by the name of another's.
 fn the_pod(object: &Object, ordinal: Option<u32>) -> Strings {
     let pod = ordinal.map_or_else(|| NOBODY.to_owned(), |ordinal| names::pod(&object.name_any(), ordinal));
-    [(POD_NAME.to_owned(), pod)].into()
+    let mut selector = watched(object);
+    selector.insert(POD_NAME.to_owned(), pod);
+    selector
 }
 
 fn replicas(object: &Object) -> Strings {

@@ -2,6 +2,7 @@
 
 use super::{names, scripts};
 use crate::kinds::database::object::v1::Database as Object;
+use crate::kinds::pod_labels;
 use crate::kinds::pod_template::PodTemplate;
 use kube::ResourceExt;
 use serde_json::{Value, json};
@@ -49,9 +50,13 @@ impl Mount {
         Mount { name: names::DATA, path: "/pointsman/data", read_only: false, source: None }
     }
 
-    /// A volume of dumps.
+    /// A volume of dumps. Of one that is only read, the kubelet changes neither owner nor modes where the source says so.
     pub fn backups(claim: &str, read_only: bool) -> Self {
-        let source = json!({ "persistentVolumeClaim": { "claimName": claim } });
+        let mut claim = json!({ "claimName": claim });
+        if read_only {
+            claim["readOnly"] = json!(true);
+        }
+        let source = json!({ "persistentVolumeClaim": claim });
         Mount { name: "backups", path: "/pointsman/backups", read_only, source: Some(source) }
     }
 
@@ -113,10 +118,10 @@ pub fn command(script: &str) -> Value {
     json!(["bash", format!("/pointsman/scripts/{script}")])
 }
 
-/// Is this a label that a mesh or a policy reads: one with a prefix that is not Kubernetes' own? By one without, a user's Service
-/// may find the servers, and would lead clients to a Job.
+/// Is this a label that a mesh or a policy reads: one with a prefix? By one without, a user's Service may find the servers, and
+/// would lead clients to a Job.
 fn is_of_a_policy(key: &str) -> bool {
-    key.split_once('/').is_some_and(|(prefix, _)| !["kubernetes.io", "k8s.io"].iter().any(|own| prefix.ends_with(own)))
+    key.contains('/') && !pod_labels::is_reserved(key)
 }
 
 /// Where a Job may run and as whom, as the servers do. How these spread is theirs, and so are labels that find them.

@@ -43,7 +43,7 @@ pub fn name() -> &'static str {
 /// What stands under their name. A map with other content is foreign: its scripts would run with access to passwords.
 pub fn seen(slot: Slot<ConfigMap>) -> Slot<ConfigMap> {
     match slot.ours().filter(|map| !are_in(map)) {
-        Some(map) => Slot::Foreign { uid: map.uid().unwrap_or_default(), owner: None },
+        Some(map) => Slot::Foreign { uid: map.uid().unwrap_or_default(), owner: None, left: false },
         None => slot,
     }
 }

@@ -12,6 +12,7 @@ use crate::kinds::database::scene::standing::was_made;
 use crate::kinds::database::scene::{Scene, diverged, said, work};
 use crate::kinds::order::{Cascade, Child, ChildKind, Order};
 use crate::kinds::reading::Reading;
+use crate::kinds::rendered::ADOPTED;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::ResourceExt;
 use std::sync::Arc;
@@ -163,7 +164,9 @@ fn given_up<'a>(scene: &'a Scene<'_>) -> Vec<&'a Arc<PersistentVolumeClaim>> {
         Slot::Ours(claim) => Some(claim),
         Slot::Free | Slot::Unlabelled { .. } | Slot::Adopted { .. } | Slot::Foreign { .. } => None,
     };
-    let dumps = ours(&children.backups).filter(|_| policy(scene) == DeletionPolicy::Delete);
+    // What another object has left is never deleted on the word of this one.
+    let is_made_by_us = |claim: &&Arc<PersistentVolumeClaim>| !claim.annotations().contains_key(ADOPTED);
+    let dumps = ours(&children.backups).filter(|_| policy(scene) == DeletionPolicy::Delete).filter(is_made_by_us);
     children.claims.iter().filter_map(ours).chain(dumps).collect()
 }
 

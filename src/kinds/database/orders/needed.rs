@@ -15,7 +15,7 @@ use crate::kinds::database::scene::{readers, standing};
 use crate::kinds::look::Conflict;
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
 use crate::kinds::quantity::Quantity;
-use crate::kinds::rendered::{OWNER_UID, Rendered};
+use crate::kinds::rendered::{ADOPTED, OWNER_UID, Rendered};
 use crate::kinds::workload::apply_workload;
 use json_patch::{PatchOperation, ReplaceOperation};
 use jsonptr::PointerBuf;
@@ -116,18 +116,19 @@ pub fn dumps(scene: &Scene<'_>, target: &Plan) -> Option<Order> {
     let object = &scene.look.seen.object;
     match &scene.look.children.backups {
         Slot::Free => Some(creation(claims::backups(object, target))),
-        Slot::Adopted { uid } | Slot::Unlabelled { uid, .. } => Some(relabelled(claims::backups(object, target), uid, object)),
+        Slot::Adopted { uid } => Some(taken_over(claims::backups(object, target), uid, object)),
+        slot @ Slot::Unlabelled { .. } => relabel(slot, names::backups(&object.name_any())),
         Slot::Ours(_) | Slot::Foreign { .. } => None,
     }
 }
 
-/// A claim of dumps that an earlier object of this name has left, or that a hand has made around its volume, as this one's:
-/// its labels alone, whichever it has.
-fn relabelled(dumps: Rendered, uid: &str, object: &Object) -> Order {
+/// A claim of dumps that an earlier object of this name has left, as this one's: its labels alone, and that it was another's.
+fn taken_over(dumps: Rendered, uid: &str, object: &Object) -> Order {
     let Rendered { child, object: mut claim } = dumps;
     let mut labels = claim["metadata"]["labels"].take();
     labels[OWNER_UID] = json!(object.uid());
-    let metadata = json!({ "name": claim["metadata"]["name"], "namespace": claim["metadata"]["namespace"], "labels": labels });
+    let metadata = json!({ "name": claim["metadata"]["name"], "namespace": claim["metadata"]["namespace"], "labels": labels,
+        "annotations": { ADOPTED: "true" } });
     let labelled = json!({ "apiVersion": claim["apiVersion"], "kind": claim["kind"], "metadata": metadata });
     Order::Apply { child, object: labelled, uid: Some(uid.to_owned()), whole: false }
 }

@@ -164,11 +164,11 @@ fn goes_on(job: &Job, work: Work, pods: &[Arc<Pod>], more: &More) -> bool {
 }
 
 /// The claim of dumps that an earlier object of this name has left may be taken over where the spec itself names it as the
-/// source of the data.
+/// source of the data. One of anybody else's may not, whatever the spec names.
 fn named(slot: Slot<PersistentVolumeClaim>, object: &Object) -> Slot<PersistentVolumeClaim> {
     let source = object.spec.restore_from.as_ref().map(|source| &source.claim_name);
     match &slot {
-        Slot::Foreign { uid, .. } if source == Some(&names::backups(&object.name_any())) => Slot::Adopted { uid: uid.clone() },
+        Slot::Foreign { uid, left: true, .. } if source == Some(&names::backups(&object.name_any())) => Slot::Adopted { uid: uid.clone() },
         Slot::Free | Slot::Ours(_) | Slot::Unlabelled { .. } | Slot::Adopted { .. } | Slot::Foreign { .. } => slot,
     }
 }

@@ -105,7 +105,7 @@ fn values() -> Vec<Case> {
             "a-label-of-the-operators",
             "db",
             json!({ "podTemplate": { "metadata": { "labels": { "pointsman.dev/role": "replica" } } } }),
-            &["find its pods"],
+            &["say whose a pod is"],
         ),
     ]
 }

@@ -1,8 +1,8 @@
 //! What is somebody else's is never written to, and what is not there is asked about in words that name it.
 
-use super::{ASKS, SOON, asked, create};
-use crate::harness::{Space, Thing, eventually_or, kubectl_with, shared};
-use serde_json::json;
+use super::{ASKS, SOON, asked, create, ready};
+use crate::harness::{Space, Thing, eventually, eventually_or, kubectl_with, shared};
+use serde_json::{Value, json};
 
 /// Waits until the answer to a question, or what closes it, has led to Ready.
 #[track_caller]
@@ -45,6 +45,67 @@ fn a_secret_or_a_volume_of_somebody_elses_is_asked_about_and_left_as_it_is() {
         mended(&base);
         assert_ne!(space.object(what)["metadata"]["uid"], before["metadata"]["uid"]);
     }
+}
+
+/// A spec that names a claim is no word of whoever the claim belongs to.
+#[test]
+fn a_claim_of_dumps_is_taken_over_where_an_earlier_object_has_left_it_and_from_nobody_else() {
+    let _turn = shared();
+    let space = Space::new("strange-dumps");
+    let claim = |labels: Value| {
+        json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": { "name": "db-backups", "labels": labels },
+            "spec": { "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Gi" } } } })
+    };
+    let fields = json!({ "restoreFrom": { "claimName": "db-backups" }, "deletionPolicy": "Delete" });
+    space.kubectl_with(&["create", "--filename", "-"], &claim(json!({ "app.kubernetes.io/managed-by": "Helm" })).to_string()).ok();
+    let written = || {
+        let claim = space.object("pvc/db-backups");
+        json!([claim["metadata"]["uid"], claim["metadata"]["labels"], claim["metadata"]["annotations"]["pointsman.dev/adopted"]])
+    };
+    let before = written();
+    // Its own dumps would go there.
+    let base = create(&space, "db", &json!({ "restoreFrom": { "claimName": "db-backups" } }));
+    let question = asked(&base, "ChildConflict");
+    assert!(question["evidence"].to_string().contains("db-backups"), "{question:#}");
+    // One that keeps none reads it.
+    base.patch(r#"{"deletionPolicy":"Delete"}"#).ok();
+    mended(&base);
+    base.kubectl("delete", &["--wait=false"]).ok();
+    eventually_or(ASKS, || base.seen().is_null(), || format!("{:#}", base.status()));
+    assert_eq!(written(), before, "what is somebody else's was written to");
+    // Its labels say whose it was: so does whoever makes a claim around a volume of dumps.
+    space.kubectl(&["label", "pvc/db-backups", "app.kubernetes.io/instance=db", "pointsman.dev/kind=Database"]).ok();
+    let base = ready(&space, "db", &fields);
+    assert_eq!(written()[2], "true");
+    base.kubectl("delete", &["--wait=false"]).ok();
+    eventually_or(ASKS, || base.seen().is_null(), || format!("{:#}", base.status()));
+    assert_eq!(written()[0], before[0], "what another object has left was deleted on the word of this one");
+}
+
+/// Somebody who may label a pod as he likes.
+#[test]
+fn a_pod_that_calls_itself_the_primary_is_led_to_by_nobody() {
+    let _turn = shared();
+    let space = Space::new("false-primary");
+    ready(&space, "db", &json!({}));
+    let labels = json!({ "statefulset.kubernetes.io/pod-name": "db-0" });
+    let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "false", "labels": labels },
+        "spec": { "containers": [{ "name": "server", "image": "registry.k8s.io/pause:3.10", "ports": [{ "containerPort": 5432 }] }] } });
+    space.kubectl_with(&["create", "--filename", "-"], &pod.to_string()).ok();
+    // A Service of its own finds it, so whoever looks for it would have by now.
+    let own = json!({ "apiVersion": "v1", "kind": "Service", "metadata": { "name": "own" },
+        "spec": { "selector": labels, "ports": [{ "port": 5432 }] } });
+    space.kubectl_with(&["create", "--filename", "-"], &own.to_string()).ok();
+    let led = |service: &str| {
+        let slices = space.object_list(&["endpointslices", &format!("--selector=kubernetes.io/service-name={service}")]);
+        let endpoints = slices.iter().flat_map(|slice| slice["endpoints"].as_array().cloned().unwrap_or_default());
+        let mut pods: Vec<String> = endpoints.filter_map(|endpoint| Some(endpoint["targetRef"]["name"].as_str()?.to_owned())).collect();
+        pods.sort();
+        pods.dedup();
+        pods
+    };
+    eventually(SOON, "the pod is found by its label", || led("own") == ["db-0", "false"]);
+    assert_eq!([led("db"), led("db-ro"), led("db-pods")], [["db-0"]; 3]);
 }
 
 #[test]
