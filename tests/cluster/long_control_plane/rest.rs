@@ -28,5 +28,5 @@ fn two_hundred_databases_at_rest_for_ten_minutes_ask_for_nothing() {
     std::thread::sleep(Duration::from_secs(40));
     let each = (used().now - idle) * 1024.0 / f64::from(u32::try_from(MANY).unwrap());
     println!("{MANY} databases: {idle:.1} MiB before them, {each:.0} KiB for each of them after a restart");
-    nothing_is_asked(Duration::from_mins(10));
+    nothing_is_asked(&space, Duration::from_mins(10));
 }
