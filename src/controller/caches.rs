@@ -25,6 +25,7 @@ use std::sync::Arc;
 const OURS: &str = "app.kubernetes.io/managed-by=pointsman";
 /// On everything else.
 const NOT_OURS: &str = "app.kubernetes.io/managed-by!=pointsman";
+
 /// Every cache of one kind.
 pub struct Caches<K: Served> {
     /// The objects themselves.

@@ -23,7 +23,7 @@ pub struct Clients {
     /// For watches and looks: it keeps to the configured rate, retries what the server was too busy for, and writes
     /// only while this process leads.
     pub looks: Client,
-    /// For what reviews ask, on every replica: a POST that writes nothing.
+    /// To ask who may do what, whoever leads: a POST that writes nothing.
     pub access: Access,
     /// For the Lease alone: it waits behind nobody, and retries nothing, since a late renewal is worth nothing.
     pub lease: Client,

@@ -84,8 +84,8 @@ pub fn stranger<T>(object: &mut PartialObjectMeta<T>) {
     object.types = None;
     let mut all = std::mem::take(&mut object.metadata);
     let labels = all.labels.take().map(|mut labels| {
-        let is_of_ours = labels.contains_key(KIND);
-        labels.retain(|key, _| is_of_ours && [OWNER_UID, KIND, INSTANCE].contains(&key.as_str()) || key == OWNER_UID);
+        let kept: &[&str] = if labels.contains_key(KIND) { &[OWNER_UID, KIND, INSTANCE] } else { &[OWNER_UID] };
+        labels.retain(|key, _| kept.contains(&key.as_str()));
         labels
     });
     object.metadata = ObjectMeta { labels, ..identity(all) };

@@ -1,31 +1,18 @@
 //! What takes more than the right to write an object, by policies that the API server judges itself: they hold with the webhook
 //! away, and nobody who only reaches the operator can forge who asks.
 
-use super::protection::policy;
+use super::protection::{Kind, is_protected, kinds, policy};
 use super::rights::ANSWERS;
 use crate::kinds::annotations::{ANSWER, PROTECTED};
 use crate::kinds::guarded::{Guarded, Right, Values};
 use crate::kinds::intervention::SUBJECTS;
-use crate::kinds::of_each;
 use crate::kinds::order::ChildKind;
 use crate::kinds::verb::{Risk, Verb};
 use serde_json::{Value, json};
 
-/// A kind, as these policies need it.
-struct Kind {
-    path: &'static str,
-    group: String,
-    plural: String,
-    guarded: &'static [Guarded],
-}
-
 /// One policy for each kind, with its binding.
 pub(super) fn policies() -> Vec<Value> {
-    let kinds = of_each!(K: Kind => {
-        let spec = K::definition().spec;
-        Kind { path: K::PATH, group: spec.group, plural: spec.names.plural, guarded: K::GUARDED }
-    });
-    kinds.iter().flat_map(guards).collect()
+    kinds().iter().flat_map(guards).collect()
 }
 
 fn guards(kind: &Kind) -> [Value; 2] {
@@ -85,7 +72,7 @@ fn needs(kind: &Kind, right: Right) -> String {
 
 /// A field of the spec, where it gets a value that takes more.
 fn field(kind: &Kind, guarded: &Guarded) -> Value {
-    let at = |object: &str| format!("{object}.{}", guarded.field.replace("spec.", "spec.?").replace("?service.", "?service.?"));
+    let at = |object: &str| format!("{object}.{}", guarded.field.replace('.', ".?"));
     let (new, old) = (at("object"), at("oldObject"));
     let (value, made) = match guarded.values {
         Values::All => (format!("{new}.hasValue()"), "variables.isNew || "),
@@ -105,9 +92,9 @@ fn field(kind: &Kind, guarded: &Guarded) -> Value {
 
 /// The protection, where it is taken off.
 fn protection(kind: &Kind) -> Value {
-    let is_set = |object: &str| format!("{object}.metadata.?annotations['{PROTECTED}'].orValue('') == 'true'");
+    let (before, after) = (is_protected("oldObject"), is_protected("object"));
     json!({
-        "expression": format!("variables.isNew || !({}) || {} || {}", is_set("oldObject"), is_set("object"), may(kind, Right::Answer)),
+        "expression": format!("variables.isNew || !({before}) || {after} || {}", may(kind, Right::Answer)),
         "message": format!("taking {PROTECTED} off {}: without it the object can be deleted", needs(kind, Right::Answer)),
         "reason": "Forbidden",
     })

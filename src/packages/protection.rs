@@ -3,6 +3,7 @@
 use super::manifests::definitions;
 use super::manifests::labels;
 use crate::kinds::annotations::PROTECTED;
+use crate::kinds::guarded::Guarded;
 use crate::kinds::of_each;
 use serde_json::{Value, json};
 
@@ -12,22 +13,30 @@ pub const DELETABLE: &str = "pointsman.dev/deletable";
 /// One policy that guards the objects themselves, one a kind that guards their namespaces, one that guards the definitions;
 /// each with its binding.
 pub(super) fn policies() -> Vec<Value> {
-    let kinds = of_each!(K: Kind => {
-        let spec = K::definition().spec;
-        Kind { path: K::PATH, short: K::SHORT, group: spec.group, plural: spec.names.plural, name: spec.names.kind }
-    });
+    let kinds = kinds();
     let mut policies = vec![objects(&kinds)];
     policies.extend(kinds.iter().map(namespaces));
     policies.push(all_of_a_kind());
     policies.into_iter().flatten().collect()
 }
 
-struct Kind {
+/// A kind, as policies name it.
+pub(super) struct Kind {
     name: String,
-    path: &'static str,
+    pub(super) path: &'static str,
     short: &'static str,
-    group: String,
-    plural: String,
+    pub(super) group: String,
+    pub(super) plural: String,
+    pub(super) guarded: &'static [Guarded],
+}
+
+/// Every kind.
+pub(super) fn kinds() -> Vec<Kind> {
+    of_each!(K: Kind => {
+        let spec = K::definition().spec;
+        let (group, plural, name) = (spec.group, spec.names.plural, spec.names.kind);
+        Kind { path: K::PATH, short: K::SHORT, group, plural, name, guarded: K::GUARDED }
+    })
 }
 
 /// `DELETE` of a protected object.
@@ -96,7 +105,7 @@ fn all_of_a_kind() -> [Value; 2] {
     )
 }
 
-fn is_protected(object: &str) -> String {
+pub(super) fn is_protected(object: &str) -> String {
     format!("{object}.metadata.?annotations['{PROTECTED}'].orValue('') == 'true'")
 }
 

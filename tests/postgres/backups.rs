@@ -91,6 +91,12 @@ fn filled() -> (World, Server) {
     (world, primary)
 }
 
+/// A dump of it, and the folder that holds it.
+fn dumped(world: &World) -> PathBuf {
+    let answer = world.job("dump.sh").done();
+    world.folder.join("backups").join(field(&answer, "folder"))
+}
+
 fn schema(world: &World, database: &str) -> String {
     let client = world.client("postgres", SUPERUSER_PASSWORD, database);
     let mut dump = Command::new(client.get_program());
@@ -283,8 +289,7 @@ fn a_dump_that_was_damaged_is_noticed_when_it_is_made() {
 #[test]
 fn a_dump_that_was_damaged_later_is_not_restored() {
     let (world, _primary) = filled();
-    let answer = world.job("dump.sh").done();
-    let folder = world.folder.join("backups").join(field(&answer, "folder"));
+    let folder = dumped(&world);
     let target = World::new();
     let _restored = target.primary();
     let restore = || target.job("restore.sh").backups(&world.folder.join("backups"));
@@ -308,8 +313,7 @@ fn a_dump_that_was_damaged_later_is_not_restored() {
 #[test]
 fn of_roles_only_what_pg_dumpall_writes_is_run() {
     let (world, _primary) = filled();
-    let answer = world.job("dump.sh").done();
-    let folder = world.folder.join("backups").join(field(&answer, "folder"));
+    let folder = dumped(&world);
     let target = World::new();
     let restored = target.primary();
     let roles = folder.join("roles.sql");

@@ -2,7 +2,7 @@
 # Sourced: what Jobs that talk to the server have in common.
 
 # A server that asks for the password in clear is not ours, and does not get it. A libpq before 16 does not know this.
-export PGREQUIREAUTH=scram-sha-256
+export PGREQUIREAUTH=$PROOF
 export PGUSER=$SUPERUSER PGSSLMODE=$SSLMODE PGCONNECT_TIMEOUT=10 PGPORT=${PGPORT:-$PORT} PGAPPNAME=pointsman PGOPTIONS=$OWN_SESSION
 # Databases that belong to PostgreSQL itself.
 RESERVED=' postgres template0 template1 '
