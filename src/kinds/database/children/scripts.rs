@@ -67,4 +67,16 @@ mod tests {
         // A ConfigMap takes a mebibyte.
         assert!(FILES.iter().map(|(_, text)| text.len()).sum::<usize>() < 500_000);
     }
+
+    /// A readiness probe runs beside the start of its server, and both source the same functions: a file that these write is the
+    /// script's own, or of a private server, which no probe starts.
+    #[test]
+    fn a_probe_and_a_start_write_no_file_in_common() {
+        let (_, ready) = FILES.iter().find(|(name, _)| *name == "ready.sh").expect("the probe");
+        let (_, parts) = ready.split_once("for part in ").expect("what it sources");
+        let parts = parts.split_once(';').expect("a loop").0.split(' ').map(|part| format!("{part}.sh"));
+        let text: String = parts.map(|part| FILES.iter().find(|(name, _)| *name == part).expect("a part").1).collect();
+        let written: BTreeSet<_> = text.split(">\"$RUN/").skip(1).map(|rest| rest.split('"').next().expect("a name")).collect();
+        assert_eq!(written, BTreeSet::from(["private.log", "private_hba.conf"]));
+    }
 }

@@ -27,7 +27,7 @@ trap discard EXIT
 write() {
     local file=$1
     shift
-    { "$@" | tee "$file" | sha256sum | cut -c1-64; } 2>"$RUN/words"
+    { "$@" | tee "$file" | sha256sum | cut -c1-64; } 2>"$WORDS"
 }
 
 # The page cache would answer for the disk.
@@ -47,9 +47,9 @@ dump() {
         digest=$said
         return
     fi
-    ! grep -q 'statement timeout' "$RUN/words" || locked=$(locked_tables 2>/dev/null) || true
-    [[ -z $locked ]] || refuse FAILED "$file cannot be made: $locked; $(head -n 1 "$RUN/words" | cut -c1-700)"
-    refuse_in_words_of "$file cannot be made" "$RUN/words"
+    ! grep -q 'statement timeout' "$WORDS" || locked=$(locked_tables 2>/dev/null) || true
+    [[ -z $locked ]] || refuse FAILED "$file cannot be made: $locked; $(head -n 1 "$WORDS" | cut -c1-700)"
+    refuse_in_words_of "$file cannot be made" "$WORDS"
 }
 
 all_roles() {
@@ -160,7 +160,7 @@ found\ *)
 none) refuse NO_DATABASE "there is no database that was made or brought back whole" ;;
 *) refuse FAILED "there is no database $POINTSMAN_DATABASE; $there" ;;
 esac
-mkdir "$part" 2>"$RUN/words" || refuse FAILED "$(tail -n 1 "$RUN/words")"
+mkdir "$part" 2>"$WORDS" || refuse FAILED "$(tail -n 1 "$WORDS")"
 export PGDATABASE=$POINTSMAN_DATABASE
 # Where fewer are to be kept than there are, that makes room for the new one.
 prune
@@ -177,7 +177,7 @@ describe() {
         printf 'database=%s\n' "$POINTSMAN_DATABASE" >>"$part/about" &&
         (cd "$part" && sha256sum about database.dump list roles.sql >SHA256SUMS)
 }
-describe 2>"$RUN/words" || refuse NO_SPACE "the backup volume is full: $(tail -n 1 "$RUN/words")"
+describe 2>"$WORDS" || refuse NO_SPACE "the backup volume is full: $(tail -n 1 "$WORDS")"
 sync "$part"/* "$part" 2>/dev/null || sync
 mv "$part" "$BACKUPS/$folder"
 part=

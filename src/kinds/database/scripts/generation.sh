@@ -19,7 +19,7 @@ ask() {
             CASE WHEN pg_is_in_recovery() THEN greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())
                 ELSE pg_current_wal_lsn() END,
             (SELECT count(*) FROM pg_settings WHERE pending_restart),
-            (SELECT system_identifier FROM pg_control_system()))" 2>"$RUN/words") || said=silent
+            (SELECT system_identifier FROM pg_control_system()))" 2>"$WORDS") || said=silent
         line+=" ${peer%%=*}=$said"
         [[ -z ${POINTSMAN_GENERATION:-} || ${said%%,*} == "$POINTSMAN_GENERATION" ]] || all_read=false
     done

@@ -15,7 +15,7 @@ sql() {
 
 # sql_or_refuse WHAT DATABASE [ARGUMENT]...: its answer is on standard output.
 sql_or_refuse() {
-    sql "${@:2}" 2>"$RUN/words" || refuse_in_words_of "$1" "$RUN/words"
+    sql "${@:2}" 2>"$WORDS" || refuse_in_words_of "$1" "$WORDS"
 }
 
 # A name that PostgreSQL would cut or that is not a user's to have.
@@ -35,15 +35,15 @@ newest_dump() {
 wait_for_primary() {
     local try recovering=''
     for ((try = 0; try < ${POINTSMAN_PATIENCE:-30}; try++)); do
-        recovering=$(sql postgres -c 'SELECT pg_is_in_recovery()' 2>"$RUN/words") || true
+        recovering=$(sql postgres -c 'SELECT pg_is_in_recovery()' 2>"$WORDS") || true
         case $recovering in
         f) return 0 ;;
         t) refuse NOT_PRIMARY "$PGHOST is a replica" ;;
         esac
         # Another password will not come by waiting.
-        ! grep -q 'authentication failed' "$RUN/words" || break
+        ! grep -q 'authentication failed' "$WORDS" || break
         sleep 1 &
         wait $! || true
     done
-    refuse NO_ANSWER "$PGHOST: $(tail -n 2 "$RUN/words")"
+    refuse NO_ANSWER "$PGHOST: $(tail -n 2 "$WORDS")"
 }

@@ -30,17 +30,17 @@ settle_primary() {
 # A private start costs a second, and it is rare: other passwords, or a kill at a bad moment.
 renew_roles() {
     start_privately
-    ask_here -c 'SELECT FROM pg_authid LIMIT 1' >/dev/null 2>"$RUN/words" || let_superuser_in
+    ask_here -c 'SELECT FROM pg_authid LIMIT 1' >/dev/null 2>"$WORDS" || let_superuser_in
     make_roles
     stop_privately
 }
 
 # One who may not log in, or is none any more, can be let in where nobody logs in.
 let_superuser_in() {
-    is_shut_out "$RUN/words" || refuse FAILED "$(tail -n 3 "$RUN/words")"
+    is_shut_out "$WORDS" || refuse FAILED "$(tail -n 3 "$WORDS")"
     stop_privately
-    "$BIN/postgres" --single "${arguments[@]}" postgres <<<"BEGIN READ WRITE; ALTER ROLE $SUPERUSER SUPERUSER LOGIN; COMMIT" >"$RUN/words" 2>&1 ||
-        refuse_in_words_of "its superuser cannot be let in" "$RUN/words"
+    "$BIN/postgres" --single "${arguments[@]}" postgres <<<"BEGIN READ WRITE; ALTER ROLE $SUPERUSER SUPERUSER LOGIN; COMMIT" >"$WORDS" 2>&1 ||
+        refuse_in_words_of "its superuser cannot be let in" "$WORDS"
     start_privately
 }
 
@@ -55,10 +55,11 @@ create_cluster() {
 
 # In private, since the server answers as soon as it is promoted and must not before the marker says so.
 promote() {
+    local promoted
     say "is promoted to primary of epoch $epoch"
     start_privately
-    ask_here -c "SELECT pg_promote(true, 600)" >"$RUN/words" 2>&1 || private_failure
-    [[ $(<"$RUN/words") == t ]] || private_failure
+    promoted=$(ask_here -c "SELECT pg_promote(true, 600)" 2>"$WORDS") || cat "$WORDS" >&2
+    [[ $promoted == t ]] || private_failure "the server is not promoted"
     make_roles
     ask_here -c CHECKPOINT >/dev/null
     stop_privately
@@ -69,7 +70,7 @@ promote() {
 # follows and knows the old ones; one that was promoted since would know these.
 knows_old_passwords() {
     [[ $marked_role == primary && -f $DATA/roles ]] && ! roles_are_current &&
-        grep -q 'password authentication failed' "$RUN/words-$1"
+        grep -q 'password authentication failed' "$WORDS-$1"
 }
 
 # The operator promises that there is none; this looks for a while, since one that has just started says for a moment
@@ -115,7 +116,7 @@ holds_all() {
 
 # Says a peer that recovers that it is a replica? A primary has hot_standby off, and says that then.
 is_waiting_replica() {
-    grep -q 'not yet accepting connections' "$RUN/words-$1"
+    grep -q 'not yet accepting connections' "$WORDS-$1"
 }
 
 # Prints an obstacle, or nothing.
@@ -140,5 +141,5 @@ look_at_peer() {
     # What it needs to let somebody in, this primary alone has: each would wait for the other.
     ! is_waiting_replica "$host" || return 0
     echo "PEER_UNKNOWN: $host answers, and will not say what it is (if it is a replica, delete its pod: the volume stays):" \
-        "$(head -n 1 "$RUN/words-$host")"
+        "$(head -n 1 "$WORDS-$host")"
 }

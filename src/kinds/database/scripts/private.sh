@@ -35,8 +35,8 @@ server_arguments() {
     for floor in "${FLOORS[@]}"; do
         name=${floor%%=*}
         theirs=$(control "${floor#*=}")
-        ours=$("$BIN/postgres" "${arguments[@]}" -C "$name" 2>"$RUN/words") ||
-            refuse CONFIG "$(tail -n 3 "$RUN/words")"
+        ours=$("$BIN/postgres" "${arguments[@]}" -C "$name" 2>"$WORDS") ||
+            refuse CONFIG "$(tail -n 3 "$WORDS")"
         if ((ours < theirs)); then arguments+=(-c "$name=$theirs"); fi
     done
 }
@@ -51,22 +51,23 @@ start_privately() {
     "$BIN/postgres" "${arguments[@]}" >"$RUN/private.log" 2>&1 &
     child=$!
     until "$BIN/pg_isready" -q -h "$SOCKET" -p "$PORT"; do
-        kill -0 "$child" 2>/dev/null || private_failure
+        kill -0 "$child" 2>/dev/null || private_failure "the server does not start"
         pause 0.1
     done
 }
 
+# private_failure WHAT: in the words of the server.
 private_failure() {
     cat "$RUN/private.log" >&2
-    refuse_in_words_of "the server does not start" "$RUN/private.log"
+    refuse_in_words_of "$1" "$RUN/private.log"
 }
 
 stop_privately() {
     kill -INT "$child"
-    wait "$child" || private_failure
+    wait "$child" || private_failure "the server does not stop"
     child=
     SOCKET=$RUN
-    [[ $(control 'Database cluster state') == 'shut down' ]] || private_failure
+    [[ $(control 'Database cluster state') == 'shut down' ]] || private_failure "the server does not stop as it should"
 }
 
 # A sleep that a signal interrupts.
@@ -79,7 +80,7 @@ pause() {
 digest_sources() {
     local digests digest
     made_from=
-    digests=$(sha256sum "$SECRETS/superuser-verifier" "$SECRETS/replication-verifier" "$SCRIPTS/roles.sql" 2>"$RUN/words") || return
+    digests=$(sha256sum "$SECRETS/superuser-verifier" "$SECRETS/replication-verifier" "$SCRIPTS/roles.sql" 2>"$WORDS") || return
     while read -r digest _; do made_from+=$digest; done <<<"$digests"
 }
 
@@ -102,11 +103,11 @@ roles_are_current() {
 write_roles() {
     local made
     digest_sources || return
-    ask_here -v role="$REPLICATION_ROLE" -f "$SCRIPTS/roles.sql" >/dev/null 2>"$RUN/words" || return
-    made=$(ask_here -c "$ROLES_IN_SERVER" 2>"$RUN/words") || return
-    { echo "$made_from $made" >"$DATA/roles.new" && mv "$DATA/roles.new" "$DATA/roles"; } 2>"$RUN/words"
+    ask_here -v role="$REPLICATION_ROLE" -f "$SCRIPTS/roles.sql" >/dev/null 2>"$WORDS" || return
+    made=$(ask_here -c "$ROLES_IN_SERVER" 2>"$WORDS") || return
+    { echo "$made_from $made" >"$DATA/roles.new" && mv "$DATA/roles.new" "$DATA/roles"; } 2>"$WORDS"
 }
 
 make_roles() {
-    write_roles || refuse_in_words_of "the roles cannot be made" "$RUN/words"
+    write_roles || refuse_in_words_of "the roles cannot be made" "$WORDS"
 }

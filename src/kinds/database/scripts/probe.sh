@@ -54,14 +54,14 @@ refusals() {
     printf '%s' "${POINTSMAN_CONFIGURATION:-}" >"$configuration"
     local told=(-D "$SCRATCH/pgdata" -c "config_file=$configuration" -c log_line_prefix= -c log_min_messages=warning
         -c log_destination=stderr)
-    if "$BIN/postgres" "${told[@]}" -C "$asked" >/dev/null 2>"$RUN/words"; then
+    if "$BIN/postgres" "${told[@]}" -C "$asked" >/dev/null 2>"$WORDS"; then
         # What a session loads, say, is met by a session alone. It is given little memory: this is no server's place.
         [[ -n ${POINTSMAN_CONFIGURATION:-} ]] || return 0
         said=$(echo 'SELECT 1 AS answer' | "$BIN/postgres" --single "${told[@]}" -c shared_buffers=1MB -c huge_pages=off \
-            -c logging_collector=off -c statement_timeout=0 postgres 2>"$RUN/words") || true
+            -c logging_collector=off -c statement_timeout=0 postgres 2>"$WORDS") || true
         [[ $said != *'answer = "1"'* ]] || return 0
     fi
-    said=$(sed -n -e '/ contains errors$/d' -e 's| in file "[^"]*" line [0-9]*||' -e 's/^[^ :]*:  *//p' "$RUN/words" |
+    said=$(sed -n -e '/ contains errors$/d' -e 's| in file "[^"]*" line [0-9]*||' -e 's/^[^ :]*:  *//p' "$WORDS" |
         tr -s '\n\r\t' ' ' | tr -c '[:print:]' '?')
     said=${said:-the server does not start, and says nothing}
     echo "${said:0:500}"
@@ -70,7 +70,7 @@ refusals() {
 # ask SQL: the one value of the one row; standard error says what was wrong.
 ask() {
     printf '%s\n' "$1" | "$BIN/postgres" --single -D "$SCRATCH/pgdata" -c "shared_preload_libraries=$preload" \
-        -c log_min_messages=fatal postgres 2>"$RUN/words" | sed -n 's/^[^"]*1: answer = "\(.*\)"[^"]*$/\1/p'
+        -c log_min_messages=fatal postgres 2>"$WORDS" | sed -n 's/^[^"]*1: answer = "\(.*\)"[^"]*$/\1/p'
 }
 
 [[ -d $RUN ]] || mkdir -p "$RUN"
@@ -79,17 +79,17 @@ attempt initdb "$BIN/initdb" -D "$SCRATCH/pgdata" --username="$SUPERUSER" --loca
     --auth=reject --no-instructions >/dev/null
 preload=$(preloads)
 version=$(ask "SELECT current_setting('server_version_num') AS answer")
-[[ $version =~ ^[0-9]+$ ]] || refuse FAILED "the server does not answer: $(tail -n 3 "$RUN/words")"
+[[ $version =~ ^[0-9]+$ ]] || refuse FAILED "the server does not answer: $(tail -n 3 "$WORDS")"
 answer="version=$version settings=" more=''
 if ((${#settings[@]})); then
     more=$(ask "SELECT string_agg(coalesce(left(context, 2) || left(vartype, 1) || ',' || coalesce(unit, '') || ',' || coalesce(min_val, '') || ',' || coalesce(max_val, ''), '?'), ';' ORDER BY n) AS answer FROM (VALUES $(values "${settings[@]}")) AS wanted(n, wanted) LEFT JOIN pg_settings ON lower(name) = lower(wanted)")
-    [[ -n $more ]] || refuse FAILED "the settings cannot be read: $(tail -n 3 "$RUN/words")"
+    [[ -n $more ]] || refuse FAILED "the settings cannot be read: $(tail -n 3 "$WORDS")"
 fi
 answer+="$more extensions=" more=''
 if ((${#extensions[@]})); then
     available=$(ask "SELECT string_agg(CASE WHEN name IS NULL THEN '-' ELSE 'a' END, '' ORDER BY n) AS answer FROM (VALUES $(values "${extensions[@]}")) AS wanted(n, wanted) LEFT JOIN pg_available_extensions ON name = wanted")
     ((${#available} == ${#extensions[@]})) ||
-        refuse FAILED "the extensions cannot be read: $(tail -n 3 "$RUN/words")"
+        refuse FAILED "the extensions cannot be read: $(tail -n 3 "$WORDS")"
     for ((at = 0; at < ${#extensions[@]}; at++)); do
         one=${available:at:1}
         [[ $one != a ]] || ! needs_preload "${extensions[at]}" || one=p

@@ -52,8 +52,8 @@ $REPLICATION_ROLE" awk -f "$SCRIPTS/roles.awk" "$folder/roles.sql" >"$RUN/roles.
         if "$BIN/psql" --help=commands | grep -q '^ *\\restrict '; then printf '\\restrict %s\n' "${RANDOM}${RANDOM}${RANDOM}"; fi
         cat "$RUN/roles.sql"
     } >"$RUN/all-roles.sql"
-    sql postgres -f "$RUN/all-roles.sql" >/dev/null 2>"$RUN/words" ||
-        refuse FAILED "the roles: $(grep -o 'ERROR:.*' "$RUN/words" | tail -n 3)"
+    sql postgres -f "$RUN/all-roles.sql" >/dev/null 2>"$WORDS" ||
+        refuse FAILED "the roles: $(grep -o 'ERROR:.*' "$WORDS" | tail -n 3)"
     rm -f "$RUN/roles.sql" "$RUN/all-roles.sql"
 }
 
@@ -68,8 +68,8 @@ restore_section() {
 # being filled.
 split_post_data() {
     local late='^[0-9]+; [0-9]+ [0-9]+ ((COMMENT|SECURITY LABEL) - )?(EVENT TRIGGER|SUBSCRIPTION) '
-    "$BIN/pg_restore" --list --section=post-data "$folder/database.dump" >"$RUN/post-data" 2>"$RUN/words" ||
-        refuse_in_words_of "the dump cannot be listed" "$RUN/words"
+    "$BIN/pg_restore" --list --section=post-data "$folder/database.dump" >"$RUN/post-data" 2>"$WORDS" ||
+        refuse_in_words_of "the dump cannot be listed" "$WORDS"
     grep -vE "$late" "$RUN/post-data" >"$RUN/early" || true
     grep -E "$late" "$RUN/post-data" >"$RUN/late" || true
 }

@@ -55,7 +55,7 @@ ask_here() {
 # ask_there HOST MORE COMMAND...: another server, as the role of replication; what went wrong is kept in words-HOST. MORE
 # replication=true is for what a sender of the log tells: it has places of its own where max_connections are taken.
 ask_there() {
-    PGREQUIREAUTH=$PROOF PGOPTIONS=$OWN_SESSION "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" "$2")" "${@:3}" 2>"$RUN/words-$1"
+    PGREQUIREAUTH=$PROOF PGOPTIONS=$OWN_SESSION "$BIN/psql" -XAtq -v ON_ERROR_STOP=1 -d "$(connection "$1" "$2")" "${@:3}" 2>"$WORDS-$1"
 }
 
 # Prints system identifier, timeline, flushed position, and whether it is in recovery (on, off).

@@ -11,6 +11,8 @@ DATA=/pointsman/data
 RUN=/pointsman/run
 BACKUPS=/pointsman/backups
 SCRATCH=/pointsman/scratch
+# What a program says, until it is read. By script, since a readiness probe runs beside the start of its server.
+WORDS=$RUN/words-of-${0##*/}
 PORT=${POINTSMAN_PORT:-5432}
 SUPERUSER=postgres
 REPLICATION_ROLE=pointsman_replication
@@ -52,14 +54,14 @@ succeed() {
 attempt() {
     local what=$1
     shift
-    "$@" 2>"$RUN/words" &
+    "$@" 2>"$WORDS" &
     child=$!
     if wait "$child"; then
         child=
         return
     fi
     child=
-    refuse_in_words_of "$what" "$RUN/words"
+    refuse_in_words_of "$what" "$WORDS"
 }
 
 # refuse_in_words_of WHAT FILE: a program's own words, those about an error before those that follow from it.
