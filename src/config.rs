@@ -33,6 +33,8 @@ pub struct Config {
     pub webhook_bind: SocketAddr,
     /// Where metrics are served.
     pub metrics_bind: SocketAddr,
+    /// Where the kubelet asks.
+    pub health_bind: SocketAddr,
     /// Does only one of several replicas act at a time?
     pub leader_election: bool,
     /// How long the lease of a leader that is gone lasts.
@@ -136,6 +138,7 @@ impl Config {
             api_burst: one(set, "api-burst"),
             webhook_bind: one(set, "webhook-bind"),
             metrics_bind: one(set, "metrics-bind"),
+            health_bind: one(set, "health-bind"),
             leader_election: one(set, "leader-election"),
             lease_duration: one(set, "lease-duration"),
             lease_renew_deadline: one(set, "lease-renew-deadline"),

@@ -2,7 +2,7 @@
 
 mod stage;
 
-use crate::admission::{Find, Missing, Survey, Webhooks, plain, tls};
+use crate::admission::{Find, Missing, Survey, Told, Webhooks, health, plain, tls};
 use crate::config::Config;
 use crate::controller::Controller;
 use crate::controller::alone::alone;
@@ -90,10 +90,7 @@ impl Visitor for Parts<'_> {
         };
         let survey: Survey<K> = {
             let objects = objects.clone();
-            Arc::new(move |object| {
-                let objects = objects.clone();
-                async move { objects.ground(&object).await }.boxed()
-            })
+            Arc::new(move |object| objects.ground(object))
         };
         self.listed.push(async move { objects.listed().await }.boxed());
         let (leadership, stopping, closing) = (self.leadership.clone(), self.reached(Stage::Stopping), self.reached(Stage::Closing));
@@ -129,10 +126,9 @@ impl<'a> Parts<'a> {
     fn serve(&mut self) -> Result<(), Fault> {
         let certificates =
             Certificates::new(self.clients.looks.clone(), &self.config.namespace, self.config.certificates, self.leadership.clone())?;
-        let listener =
-            tls::bind(self.config.webhook_bind).map_err(|fault| format!("cannot listen on {}: {fault}", self.config.webhook_bind))?;
-        let metrics =
-            tls::bind(self.config.metrics_bind).map_err(|fault| format!("cannot listen on {}: {fault}", self.config.metrics_bind))?;
+        let bound = |at| tls::bind(at).map_err(|fault| format!("cannot listen on {at}: {fault}"));
+        let listener = bound(self.config.webhook_bind)?;
+        let (metrics, probed) = (bound(self.config.metrics_bind)?, bound(self.config.health_bind)?);
         let (stage, lacking, unsettled) = (self.stage.subscribe(), self.lacking.subscribe(), certificates.missing());
         let missing: Missing = {
             let stage = stage.clone();
@@ -143,12 +139,14 @@ impl<'a> Parts<'a> {
             })
         };
         let parting = move || *stage.borrow() > Stage::Running;
-        let router = tls::parting(self.webhooks.router(missing), parting);
+        let told: Told = Arc::new(certificates.told());
+        let router = tls::parting(self.webhooks.router(told), parting);
         let serving = certificates.serving();
-        let [webhooks_close, metrics_close, certificates_close] = [(); 3].map(|()| self.reached(Stage::Closing));
+        let [webhooks_close, metrics_close, health_close, certificates_close] = [(); 4].map(|()| self.reached(Stage::Closing));
         self.servers.spawn(async { Ok(tls::serve(listener, router, serving, webhooks_close).await?) });
         let scraped = scrape::router(std::mem::take(&mut self.censuses));
         self.servers.spawn(async { Ok(plain::serve(metrics, scraped, metrics_close).await?) });
+        self.servers.spawn(async { Ok(plain::serve(probed, health(missing), health_close).await?) });
         self.servers.spawn(async {
             certificates.run(certificates_close).await;
             Ok(())
@@ -241,9 +239,10 @@ mod tests {
     fn config(kubeconfig: &std::path::Path, webhooks: SocketAddr) -> Config {
         let _ = rustls::crypto::ring::default_provider().install_default();
         std::fs::write(kubeconfig, NOWHERE).expect("a file");
-        let (reach, webhook_bind, metrics_bind) =
-            (format!("--kubeconfig={}", kubeconfig.display()), format!("--webhook-bind={webhooks}"), format!("--metrics-bind={}", free()));
-        let args = ["pointsman", &reach, &webhook_bind, &metrics_bind, "--namespace=pointsman-system", "--shutdown-delay=0s"];
+        let reach = format!("--kubeconfig={}", kubeconfig.display());
+        let [webhook_bind, metrics_bind, health_bind] =
+            [("webhook", webhooks), ("metrics", free()), ("health", free())].map(|(of, at)| format!("--{of}-bind={at}"));
+        let args = ["pointsman", &reach, &webhook_bind, &metrics_bind, &health_bind, "--namespace=pointsman-system", "--shutdown-delay=0s"];
         Config::parse(args.map(Into::into)).expect("settings")
     }
 

@@ -1,19 +1,27 @@
 //! How many connections are held at once, and by whom.
+//!
+//! Where a newcomer finds no place, one is made: a connection without a request that runs is closed. First those go whose
+//! client has never called as the API server does, of the address that holds most, and the one that was idle for longest.
 
 use crate::telemetry;
 use axum_server::accept::Accept;
 use socket2::SockRef;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::future::{Ready, ready};
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::sync::oneshot;
 use tower_http::add_extension::AddExtension;
 
-/// What one address may hold, so that no client that sits on its connections keeps an API server out. An API server calls with
-/// a connection for each write that waits, of which it runs 200 at a time unless told otherwise, and for each conversion.
+/// What one address may hold. An API server calls with a connection for each write that waits, of which it runs 200 at a time
+/// unless told otherwise, and for each conversion.
 const EACH: usize = 250;
 
 /// What all may hold together: less than the 1,024 files that a process may open where nobody asked for more.
@@ -22,14 +30,34 @@ const ALL: usize = 800;
 /// How long a client may take nothing of what is sent to it.
 const DEAF: Duration = Duration::from_secs(10);
 
-/// Accepts connections, up to so many at once: further ones are closed unheard.
+/// Accepts connections, up to so many at once.
 #[derive(Clone, Debug)]
 pub struct Limited {
     each: usize,
     all: usize,
-    held: Arc<Mutex<BTreeMap<IpAddr, usize>>>,
-    /// Told of each connection that is closed unheard.
-    refused: fn(),
+    table: Arc<Mutex<Table>>,
+    /// Told of each connection that is closed for want of a place.
+    closed: fn(),
+}
+
+/// The connections that are held, in the order in which they came.
+#[derive(Debug, Default)]
+struct Table {
+    next: u64,
+    held: BTreeMap<u64, Held>,
+}
+
+#[derive(Debug)]
+struct Held {
+    from: IpAddr,
+    /// Requests that run.
+    running: usize,
+    /// Has its client called as the API server does?
+    proved: bool,
+    /// When it came, or answered last, as a number that grows.
+    since: u64,
+    /// Dropped when the connection is to end.
+    _keep: oneshot::Sender<()>,
 }
 
 impl Default for Limited {
@@ -40,24 +68,47 @@ impl Default for Limited {
 
 impl Limited {
     /// At most `each` connections of an address, and `all` together.
-    pub(super) fn to(each: usize, all: usize, refused: fn()) -> Self {
-        Limited { each, all, held: Arc::default(), refused }
+    pub(super) fn to(each: usize, all: usize, closed: fn()) -> Self {
+        Limited { each, all, table: Arc::default(), closed }
     }
 
-    /// A place for one more connection from there; nothing where there is none. No address gets more than are still free: where
-    /// few are left each gets a part of those, and it takes many addresses to hold all.
-    fn place(&self, from: IpAddr) -> Option<Place> {
-        let mut held = self.held();
-        let (its, all) = (held.get(&from).copied().unwrap_or_default(), held.values().sum::<usize>());
-        if its >= self.each.min(self.all.saturating_sub(all)) {
-            return None;
+    /// A place for one more connection from there, and what tells when it is to end; nothing where none can be made.
+    fn place(&self, from: IpAddr) -> Option<(Place, oneshot::Receiver<()>)> {
+        let mut table = self.table();
+        let its = table.held.values().filter(|held| held.from == from).count();
+        if its >= self.each {
+            table.end_one(Some(from), self.closed)?;
+        } else if table.held.len() >= self.all {
+            table.end_one(None, self.closed)?;
         }
-        held.insert(from, its + 1);
-        Some(Place { of: self.clone(), from })
+        let (keep, ended) = oneshot::channel();
+        let number = table.tick();
+        table.held.insert(number, Held { from, running: 0, proved: false, since: number, _keep: keep });
+        Some((Place { of: self.clone(), number }, ended))
     }
 
-    fn held(&self) -> MutexGuard<'_, BTreeMap<IpAddr, usize>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn tick(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// Ends one that can be spared: of an address, or of any.
+    fn end_one(&mut self, of: Option<IpAddr>, closed: fn()) -> Option<()> {
+        let mut counts = BTreeMap::<IpAddr, usize>::new();
+        for held in self.held.values().filter(|held| !held.proved) {
+            *counts.entry(held.from).or_default() += 1;
+        }
+        let spared = self.held.iter().filter(|(_, held)| held.running == 0 && of.is_none_or(|of| held.from == of));
+        let rank = |held: &Held| (held.proved, Reverse(counts.get(&held.from).copied()), held.since);
+        let victim = spared.min_by_key(|(_, held)| rank(held)).map(|(number, _)| *number);
+        closed();
+        self.held.remove(&victim?).map(drop)
     }
 }
 
@@ -65,34 +116,95 @@ impl Limited {
 #[derive(Debug)]
 pub struct Place {
     of: Limited,
-    from: IpAddr,
+    number: u64,
+}
+
+impl Place {
+    fn change(&self, change: impl FnOnce(&mut Held, u64)) {
+        let mut table = self.of.table();
+        let now = table.tick();
+        if let Some(held) = table.held.get_mut(&self.number) {
+            change(held, now);
+        }
+    }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut held = self.of.held();
-        if let Some(its) = held.get_mut(&self.from) {
-            *its -= 1;
-        }
-        held.retain(|_, its| *its > 0);
+        self.of.table().held.remove(&self.number);
+    }
+}
+
+/// A request of a client that called as the API server does: while it runs its connection is not closed.
+pub(super) struct Running(Arc<Place>);
+
+impl Running {
+    /// It begins.
+    pub(super) fn on(place: Arc<Place>) -> Self {
+        place.change(|held, _| (held.proved, held.running) = (true, held.running + 1));
+        Running(place)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.change(|held, now| (held.running, held.since) = (held.running.saturating_sub(1), now));
     }
 }
 
 impl<S> Accept<TcpStream, S> for Limited {
-    type Stream = TcpStream;
+    type Stream = Ended;
     type Service = AddExtension<S, Arc<Place>>;
     type Future = Ready<io::Result<(Self::Stream, Self::Service)>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
         ready(stream.peer_addr().and_then(|peer| {
-            let Some(place) = self.place(peer.ip().to_canonical()) else {
-                (self.refused)();
-                return Err(ErrorKind::QuotaExceeded.into());
-            };
+            let (place, ended) = self.place(peer.ip().to_canonical()).ok_or(ErrorKind::QuotaExceeded)?;
             stream.set_nodelay(true)?;
             SockRef::from(&stream).set_tcp_user_timeout(Some(DEAF))?;
-            Ok((stream, AddExtension::new(service, Arc::new(place))))
+            Ok((Ended { stream, ended: Some(ended) }, AddExtension::new(service, Arc::new(place))))
         }))
+    }
+}
+
+/// A connection that can be ended while nothing comes.
+#[derive(Debug)]
+pub struct Ended {
+    stream: TcpStream,
+    /// Nothing once it has ended.
+    ended: Option<oneshot::Receiver<()>>,
+}
+
+impl Ended {
+    fn poll_ended(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        if let Some(ended) = &mut self.ended
+            && pin!(ended).poll(context).is_pending()
+        {
+            return Ok(());
+        }
+        self.ended = None;
+        Err(ErrorKind::ConnectionAborted.into())
+    }
+}
+
+impl AsyncRead for Ended {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.poll_ended(context)?;
+        Pin::new(&mut self.stream).poll_read(context, into)
+    }
+}
+
+impl AsyncWrite for Ended {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, from)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
 
@@ -101,31 +213,63 @@ mod tests {
     use super::*;
 
     const API_SERVER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
-    const OTHER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 2));
 
-    #[test]
-    fn one_address_keeps_no_other_out_and_places_come_back() {
-        let limited = Limited::to(2, 4, || ());
-        let mut others: Vec<Place> = (0..3).filter_map(|_| limited.place(OTHER)).collect();
-        assert_eq!(others.len(), 2, "an address got more than its part");
-        let first = limited.place(API_SERVER);
-        assert!(first.is_some(), "another address kept it out");
-        assert!(limited.place(API_SERVER).is_none(), "more than are free");
-        others.pop();
-        assert!(limited.place(API_SERVER).is_some(), "a place did not come back");
-        drop((others, first));
-        assert!(limited.held().is_empty(), "an address that left is remembered");
+    fn host(number: u8) -> IpAddr {
+        IpAddr::from([10, 0, 1, number])
+    }
+
+    /// Has it been told to end?
+    fn is_ended(ended: &mut oneshot::Receiver<()>) -> bool {
+        ended.try_recv() == Err(oneshot::error::TryRecvError::Closed)
     }
 
     #[test]
-    fn it_takes_many_addresses_to_hold_all() {
+    fn a_newcomer_takes_the_place_of_who_is_idle_and_holds_most() {
+        let limited = Limited::to(3, 4, || ());
+        let mut hoard: Vec<_> = (0..3).map(|_| limited.place(host(1)).expect("a place")).collect();
+        let mut other = limited.place(host(2)).expect("the last place");
+        let called = limited.place(API_SERVER).expect("room is made");
+        assert!(is_ended(&mut hoard[0].1) && !is_ended(&mut hoard[1].1) && !is_ended(&mut other.1));
+        let again = limited.place(host(2)).expect("room is made");
+        assert!(is_ended(&mut hoard[1].1), "two are more than one");
+        drop((hoard, other, again, called));
+        assert!(limited.table().held.is_empty(), "a connection that ended is remembered");
+    }
+
+    #[test]
+    fn an_address_at_its_limit_takes_places_of_its_own() {
+        let limited = Limited::to(2, 9, || ());
+        let mut held: Vec<_> = (0..3).map(|_| limited.place(host(1)).expect("a place")).collect();
+        assert_eq!(held.iter_mut().map(|(_, ended)| is_ended(ended)).collect::<Vec<_>>(), [true, false, false]);
+    }
+
+    #[test]
+    fn what_runs_is_never_closed_and_what_is_proved_is_closed_last() {
+        let limited = Limited::to(9, 3, || ());
+        let mut held: Vec<_> =
+            (0..3).map(|number| limited.place(host(number)).map(|(place, ended)| (Arc::new(place), ended)).expect("a place")).collect();
+        drop(Running::on(held[0].0.clone()));
+        let running = Running::on(held[1].0.clone());
+        let mut ends = |number: usize| is_ended(&mut held[number].1);
+        let newcomer = limited.place(host(3)).expect("room is made");
+        assert!(ends(2) && !ends(1) && !ends(0));
+        let newcomer = Running::on(Arc::new(newcomer.0));
+        let last = limited.place(host(3)).expect("room is made");
+        assert!(ends(0) && !ends(1), "where all others run");
+        let last = Running::on(Arc::new(last.0));
+        assert!(limited.place(host(4)).is_none() && !ends(1), "where all run nobody else is let in");
+        drop((running, newcomer, last));
+    }
+
+    #[test]
+    fn many_addresses_keep_no_api_server_out() {
         let limited = Limited::default();
-        let taken = |host: u8| (0..ALL).map_while(|_| limited.place(IpAddr::from([10, 0, 1, host]))).collect::<Vec<_>>();
-        let mut held = Vec::new();
-        for hoarder in 0..6 {
-            held.push(taken(hoarder));
+        let mut held: Vec<_> =
+            (0..10).flat_map(|hoarder| (0..EACH).map(move |_| hoarder)).map(|hoarder| limited.place(host(hoarder))).collect();
+        let mut called = limited.place(API_SERVER).expect("room is made");
+        for hoarder in 0..200 {
+            held.push(limited.place(host(hoarder)));
         }
-        assert_eq!(held.iter().map(Vec::len).collect::<Vec<_>>(), [250, 250, 150, 75, 38, 19]);
-        assert!(limited.place(API_SERVER).is_some(), "six of them keep an API server out");
+        assert!(!is_ended(&mut called.1), "others hold more, and longer");
     }
 }

@@ -167,6 +167,7 @@ mod tests {
     use axum::body::{Body, to_bytes};
     use axum::http::StatusCode;
     use axum::routing::post;
+    use futures::FutureExt;
     use serde_json::json;
     use tower::ServiceExt;
 
@@ -186,21 +187,21 @@ mod tests {
         let versions = vec!["v1".to_owned(), "v2".to_owned()];
         let table = vec![Convertible { group: "example.com".to_owned(), kind: "Thing".to_owned(), versions, convert }];
         let converter = Converter { table, webhook: Webhook::converting("/convert") };
-        let routes = Router::new().route("/convert", post(super::convert).with_state(Arc::new(converter)));
-        let webhooks = Webhooks { routes, watched: Arc::new([]) }.router(Arc::new(Vec::new));
+        let routes = Router::new().route("/convert/{secret}", post(super::convert).with_state(Arc::new(converter)));
+        let webhooks = Webhooks { routes, watched: Arc::new([]) }.router(Arc::new(|_| std::future::ready(true).boxed()));
         let review = |spec: Value| {
             let object = json!({ "apiVersion": "example.com/v1", "kind": "Thing", "spec": spec });
             let request = json!({ "uid": "1", "desiredAPIVersion": "example.com/v2", "objects": [object] });
             json!({ "apiVersion": API_VERSION, "kind": KIND, "request": request }).to_string()
         };
-        let (status, text) = ask(webhooks.clone(), "POST", "/convert", review(Value::Null)).await;
+        let (status, text) = ask(webhooks.clone(), "POST", "/convert/secret", review(Value::Null)).await;
         assert_eq!(
             (status, text.as_str()),
             (StatusCode::INTERNAL_SERVER_ERROR, "this request met a bug in the operator; its log names the line\n")
         );
         let (_, page) = ask(scrape::router(Vec::new()), "GET", "/metrics", String::new()).await;
         assert!(page.contains("\ncontroller_runtime_conversion_webhook_panics_total 1\n"), "{page}");
-        let (status, text) = ask(webhooks, "POST", "/convert", review(json!({ "a": 1 }))).await;
+        let (status, text) = ask(webhooks, "POST", "/convert/secret", review(json!({ "a": 1 }))).await;
         assert!(status == StatusCode::OK && text.contains("Success"), "{text}");
     }
 }

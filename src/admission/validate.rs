@@ -13,12 +13,11 @@ use crate::kinds::{Served, Settings, Violation};
 use crate::telemetry::{self, Webhook};
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use futures::future::OptionFuture;
 use k8s_openapi::api::authentication::v1::UserInfo;
 use kube::Resource;
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// All that judging one kind's writes needs.
@@ -121,13 +120,14 @@ async fn answered<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Value,
             return Ok(refusal::allow(&asked.uid, warning.as_slice()));
         }
     };
-    let ground = OptionFuture::from(pair.old.clone().map(|old| (gate.survey)(old))).await.flatten();
+    let ground = pair.old.as_ref().and_then(|old| (gate.survey)(old));
     let (settings, dry_run) = (&gate.settings, asked.dry_run.unwrap_or_default());
     let watched = gate.watches(pair.new.meta().namespace.as_ref());
     let review = Review { old: pair.old.as_ref(), new: &pair.new, settings, ground, dry_run, watched };
     let verdict = judge::<K>(&review);
-    told::<K>(asked, &pair, &verdict);
-    Ok(match verdict {
+    let answer = told::<K>(asked, &pair, &verdict);
+    let word = verdict.word();
+    let mut review = match verdict {
         Verdict::Allow(warnings) => refusal::allow(&asked.uid, &warnings),
         Verdict::Deny(mut violations) => {
             // A Scale has the stored version's `spec.replicas`, whichever version it came through.
@@ -136,7 +136,12 @@ async fn answered<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Value,
             }
             refused::<K>(asked, pair.new.meta().name.as_deref().unwrap_or_default(), &violations)
         }
-    })
+    };
+    if let Some(answer) = answer {
+        // The API server writes it into its audit log, beside who gave the answer.
+        review["response"]["auditAnnotations"] = json!({ "answer": answer, "verdict": word });
+    }
+    Ok(review)
 }
 
 async fn subject<K: Served>(gate: &Gate<K>, asked: &Asked<'_>) -> Result<Subject<K>, Fault> {
@@ -219,8 +224,8 @@ fn refused<K: Served>(asked: &Asked<'_>, name: &str, violations: &[Violation]) -
     refusal::deny::<K>(&asked.uid, name, violations)
 }
 
-/// Who wrote what, and what was said: an answer to a question is a person's decision and is kept.
-fn told<K: Served>(asked: &Asked<'_>, pair: &Pair<K>, verdict: &Verdict) {
+/// Who wrote what, and what was said: an answer to a question is a person's decision and is kept. Returns it.
+fn told<K: Served>(asked: &Asked<'_>, pair: &Pair<K>, verdict: &Verdict) -> Option<String> {
     let user = asked.user_info.as_ref().and_then(|user| user.username.as_deref()).unwrap_or_default();
     let namespace = asked.namespace.as_deref().unwrap_or_default();
     let name = pair.new.meta().name.as_deref().unwrap_or_default();
@@ -229,8 +234,10 @@ fn told<K: Served>(asked: &Asked<'_>, pair: &Pair<K>, verdict: &Verdict) {
     if let Some(given) = given {
         let (answer, why) = (beginning(given, 64), verdict.why());
         tracing::info!(kind = K::PATH, namespace, name, user, answer, verdict = verdict.word(), why, "answer judged");
+        Some(answer)
     } else {
         let (operation, word) = (asked.operation.as_str(), verdict.word());
         tracing::debug!(kind = K::PATH, namespace, name, user, operation, verdict = word, why = verdict.why(), "write judged");
+        None
     }
 }

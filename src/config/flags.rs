@@ -131,12 +131,14 @@ fn turns() -> [Setting; 5] {
     ]
 }
 
-fn listeners() -> [Setting; 2] {
+fn listeners() -> [Setting; 3] {
     let webhooks = "where the webhooks listen; [::] is IPv4 too, and becomes 0.0.0.0 on a host without IPv6";
     let metrics = "where /metrics is served, in plain HTTP";
+    let health = "where /healthz and /readyz are served to the kubelet, in plain HTTP";
     [
         setting("webhook-bind", "ADDRESS:PORT", Is("[::]:9443"), ValueParser::new(values::address), webhooks),
         setting("metrics-bind", "ADDRESS:PORT", Is("[::]:8080"), ValueParser::new(values::address), metrics),
+        setting("health-bind", "ADDRESS:PORT", Is("[::]:8081"), ValueParser::new(values::address), health),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! The operator's certificates: a Secret, and the places that hold the bundle.
+//! The operator's certificates: a Secret, and the places that hold the bundle and the paths that are called.
 //!
 //! Flow: the Secret and every place are watched by name. At each event, and before the leaf is due,
 //! [`Certificates::settle`] makes what is missing, renews what is due, swaps the key that the
@@ -12,6 +12,7 @@ mod fault;
 mod keys;
 mod look;
 mod news;
+mod paths;
 mod readiness;
 mod secret;
 mod trust;
@@ -22,9 +23,10 @@ use crate::config::Source;
 use crate::telemetry;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use bundle::Watched;
+use bundle::{Wanted, Watched};
 pub use fault::Fault;
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Secret;
 use keys::{Keys, certificates};
@@ -32,6 +34,7 @@ use kube::Client;
 use kube::api::Api;
 use look::Look;
 use news::News;
+use paths::Paths;
 use readiness::{Complaint, Readiness};
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
@@ -62,6 +65,7 @@ pub struct Certificates {
     serving: watch::Sender<Arc<ServerConfig>>,
     trust: Trust,
     handover: Handover,
+    paths: Paths,
     readiness: Readiness,
     complaint: Complaint,
 }
@@ -72,8 +76,7 @@ impl Certificates {
     /// # Errors
     /// No key could be made.
     pub fn new(client: Client, namespace: &str, source: Source, leadership: Leadership) -> Result<Self, Fault> {
-        let service = format!("pointsman.{namespace}.svc");
-        let names = vec![service.clone(), format!("{service}.cluster.local"), "pointsman".to_owned(), "localhost".to_owned()];
+        let names = keys::names(namespace);
         let first = Keys::new(&names, Timestamp::now()).and_then(|keys| keys.serving()).map_err(Fault::Keys)?;
         Ok(Certificates {
             secrets: Api::namespaced(client.clone(), namespace),
@@ -87,6 +90,7 @@ impl Certificates {
             serving: watch::Sender::new(Arc::new(first)),
             trust: Trust::default(),
             handover: Handover::default(),
+            paths: Paths::none(),
             readiness: Readiness::unread(),
             complaint: Complaint::default(),
         })
@@ -95,6 +99,11 @@ impl Certificates {
     /// What the server presents, now and after each change.
     pub fn serving(&self) -> watch::Receiver<Arc<ServerConfig>> {
         self.serving.subscribe()
+    }
+
+    /// Whether a path is one that the API server was told to call; who knows none is not heard.
+    pub fn told(&self) -> impl Fn(&str) -> BoxFuture<'static, bool> + Send + Sync + 'static {
+        self.paths.told()
     }
 
     /// What is missing before the API server can call the webhooks: one sentence each.
@@ -136,9 +145,10 @@ impl Certificates {
         let mut faults: Vec<String> = [stored, self.present()].into_iter().filter_map(|done| Some(done.err()?.to_string())).collect();
         faults.extend(self.settle_bundles().await);
         let missing = self.missing_now(&faults);
-        let changes = self.trust.is_changing() || self.stored() != self.served;
+        let changes = self.trust.is_changing() || self.paths.is_changing() || self.stored() != self.served;
         let settled = faults.is_empty() && missing.is_empty() && !changes;
-        telemetry::certificate_mismatch(self.is_disbelieved());
+        let presented = self.served.as_ref().and_then(|served| certificates(&served.authority).ok());
+        telemetry::certificate_mismatch(presented.is_some_and(|of| self.places.iter().any(|place| place.disbelieves(&of))));
         if self.readiness.tell(missing) {
             self.complaint.tell(faults, Instant::now());
         }
@@ -205,27 +215,23 @@ impl Certificates {
         Ok(())
     }
 
-    /// The replica that leads writes the bundle; each of them knows what belongs into it.
+    /// The replica that leads writes the bundle and the paths; each of them knows what belongs there.
     async fn settle_bundles(&mut self) -> Vec<String> {
         let now = Instant::now();
-        let keys = self.stored().into_iter().chain(self.served.clone());
-        self.trust.need(keys.flat_map(|keys| certificates(&keys.authority).unwrap_or_default()), now);
+        let keys: Vec<Keys> = self.stored().into_iter().chain(self.served.clone()).collect();
+        let called: Vec<String> = self.places.iter().flat_map(Watched::called).collect();
+        self.paths.need(keys.iter().map(|keys| keys.leaf_key.clone()), &called, now);
+        self.trust.need(keys.iter().flat_map(|keys| certificates(&keys.authority).unwrap_or_default()), now);
         self.trust.meet(self.places.iter().flat_map(Watched::found), now);
-        let bundle = BASE64_STANDARD.encode(self.trust.bundle(now));
+        let wanted = Wanted { bundle: BASE64_STANDARD.encode(self.trust.bundle(now)), paths: &self.paths, now };
         let mut faults = Vec::new();
         // With nothing stored yet, nobody knows what belongs there.
         if self.leadership.leads() && self.served.is_some() {
             for place in &mut self.places {
-                faults.extend(place.settle(&self.client, &bundle, now).await.err());
+                faults.extend(place.settle(&self.client, &wanted).await.err());
             }
         }
         faults
-    }
-
-    /// Does a client that calls not believe what is presented?
-    fn is_disbelieved(&self) -> bool {
-        let authorities = self.served.as_ref().and_then(|served| certificates(&served.authority).ok());
-        authorities.is_some_and(|authorities| self.places.iter().any(|place| place.disbelieves(&authorities)))
     }
 
     /// Why the API server cannot call this replica, in sentences.
@@ -236,7 +242,7 @@ impl Certificates {
         };
         let believed = served.check(&self.names[..1], Timestamp::now()).and_then(|()| certificates(&served.authority));
         match believed {
-            Ok(authorities) => self.places.iter().filter_map(|place| place.missing(&authorities)).collect(),
+            Ok(authorities) => self.places.iter().filter_map(|place| place.missing(&authorities, &self.paths)).collect(),
             Err(fault) => vec![format!("the presented certificate is not believed: {fault}")],
         }
     }

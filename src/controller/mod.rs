@@ -97,10 +97,11 @@ impl<K: Served> Objects<K> {
         self.0.caches.objects.get(&Key { namespace: namespace.to_owned(), name: name.to_owned() })
     }
 
-    /// What a change of the object is judged by; nothing where it is not known at once: the look at what is stored judges again.
-    pub async fn ground(&self, object: &K::Object) -> Option<K::Ground> {
+    /// What a change of the object is judged by, as far as it is watched: a review asks the API server for nothing. Nothing where it
+    /// is not known yet: the look at what is stored judges again.
+    pub fn ground(&self, object: &K::Object) -> Option<K::Ground> {
         self.listed().now_or_never()?;
-        let readings = tokio::time::timeout(PATIENCE, read::reviewed(&self.0, object)).await.ok()?.ok()?;
+        let readings = self.0.caches.cluster_scoped.readings::<K>(object);
         let relatives = Relatives::of(&self.0.caches, object, &readings, None);
         Some(K::ground(&K::children(&relatives, object)))
     }

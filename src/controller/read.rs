@@ -72,14 +72,6 @@ pub async fn live<K: Served>(site: &Site<K>, object: &K::Object) -> Result<Readi
     Ok(with(site, object, &named::<K>(&site.client, object, |_| true).await?))
 }
 
-/// What a review of `object` needs.
-///
-/// # Errors
-/// As [`readings`].
-pub async fn reviewed<K: Served>(site: &Site<K>, object: &K::Object) -> Result<Readings, Unanswered> {
-    Ok(with(site, object, &secrets::<K>(&site.client, object).await?))
-}
-
 /// What is watched of that which a look at `object` needs, with what was read.
 fn with<K: Served>(site: &Site<K>, object: &K::Object, read: &Readings) -> Readings {
     let mut readings = site.caches.cluster_scoped.readings::<K>(object);

@@ -36,6 +36,7 @@ pub mod news;
 pub mod object_rules;
 pub mod order;
 pub mod passage;
+pub mod paths;
 pub mod pod_labels;
 pub mod pod_rules;
 pub mod pod_template;

@@ -1,6 +1,6 @@
-//! The definitions and the webhooks, without a caBundle: the operator writes that, and keeps it.
+//! The definitions and the webhooks, without a caBundle and a path: the operator writes these, and keeps them.
 
-use crate::kinds::{Served, annotations, of_each};
+use crate::kinds::{Served, annotations, of_each, paths};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ pub fn definition<K: Served>() -> Value {
     name_known_formats(&mut definition["spec"]["versions"]);
     definition["spec"]["conversion"] = json!({
         "strategy": "Webhook",
-        "webhook": { "clientConfig": { "service": address("/convert") }, "conversionReviewVersions": ["v1"] },
+        "webhook": { "clientConfig": { "service": address() }, "conversionReviewVersions": ["v1"] },
     });
     definition["metadata"]["labels"] = labels();
     // Helm leaves it where it is: with a definition goes every object of its kind.
@@ -107,9 +107,9 @@ fn webhook<K: Served>() -> Value {
     let (group, plural) = (definition.spec.group, definition.spec.names.plural);
     let rule = |operations: &[&str], resource: String| json!({ "apiGroups": [group], "apiVersions": ["v1"], "operations": operations, "resources": [resource], "scope": "Namespaced" });
     json!({
-        "name": format!("{}.pointsman.dev", K::PATH),
+        "name": paths::webhook(K::PATH),
         "admissionReviewVersions": ["v1"],
-        "clientConfig": { "service": address(&format!("/validate/{}", K::PATH)) },
+        "clientConfig": { "service": address() },
         "failurePolicy": "Fail",
         "matchPolicy": "Equivalent",
         "sideEffects": "None",
@@ -132,6 +132,6 @@ fn condition() -> String {
     format!("request.operation == 'CREATE' || {scale} || {converted} || object.?spec != oldObject.?spec || {known} || {strange}")
 }
 
-fn address(path: &str) -> Value {
-    json!({ "name": "pointsman", "namespace": NAMESPACE, "path": path, "port": PORT })
+fn address() -> Value {
+    json!({ "name": "pointsman", "namespace": NAMESPACE, "port": PORT })
 }

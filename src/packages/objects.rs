@@ -5,6 +5,8 @@ use super::{availability, guards, protection, rights};
 use serde_json::{Value, json};
 
 const METRICS: u16 = 8080;
+/// For the kubelet alone: no policy of a network keeps a node from its own pods.
+const HEALTH: u16 = 8081;
 
 /// More than the operator takes to end: 27 s at most.
 const GRACE_SECONDS: u16 = 30;
@@ -41,7 +43,8 @@ fn service_account() -> Value {
 }
 
 /// Who may reach the operator's pods. The API server has no label and often no known address, so the webhooks are open to
-/// all and trust TLS alone; metrics are for pods of the cluster. What leaves the pods goes to that same API server.
+/// all, and hear who knows the path that it was told; metrics are for pods of the cluster, and its health is for the node that it
+/// runs on. What leaves the pods goes to that same API server.
 fn network_policy() -> Value {
     json!({
         "apiVersion": "networking.k8s.io/v1",
@@ -112,9 +115,10 @@ fn container() -> Value {
         "ports": [
             { "name": "webhooks", "containerPort": PORT, "protocol": "TCP" },
             { "name": "metrics", "containerPort": METRICS, "protocol": "TCP" },
+            { "name": "health", "containerPort": HEALTH, "protocol": "TCP" },
         ],
-        "livenessProbe": { "httpGet": { "scheme": "HTTPS", "path": "/healthz", "port": PORT }, "periodSeconds": 10 },
-        "readinessProbe": { "httpGet": { "scheme": "HTTPS", "path": "/readyz", "port": PORT }, "periodSeconds": 2 },
+        "livenessProbe": { "httpGet": { "path": "/healthz", "port": HEALTH }, "periodSeconds": 10 },
+        "readinessProbe": { "httpGet": { "path": "/readyz", "port": HEALTH }, "periodSeconds": 2 },
         "resources": { "requests": { "cpu": "50m", "memory": "64Mi" }, "limits": { "memory": "512Mi" } },
         "securityContext": { "allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": { "drop": ["ALL"] } },
     })

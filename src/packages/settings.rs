@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// Settings that are no values: ports and names that the objects agree on, and that replicas take turns, which a roll-out
 /// needs of a single one too.
-const DECIDED: [&str; 5] = ["namespace", "kubeconfig", "webhook-bind", "metrics-bind", "leader-election"];
+const DECIDED: [&str; 6] = ["namespace", "kubeconfig", "webhook-bind", "metrics-bind", "health-bind", "leader-election"];
 
 /// Every setting that is a value.
 pub(super) fn settings() -> impl Iterator<Item = Described> {

@@ -12,7 +12,7 @@ pub mod table;
 
 pub use record::{
     Ended, Look, Webhook, blind, certificate_expiry, certificate_mismatch, clock, connection_refused, controller, leader, queued, refusal,
-    transition, volumes_go,
+    transition, unknown_caller, volumes_go,
 };
 
 use crate::config::LogFormat;
@@ -102,6 +102,7 @@ mod tests {
         transition("One", "Creating", "Ready");
         refusal("One", "unsupported");
         volumes_go("Kind", 1);
+        unknown_caller();
         leader("lease", true);
         certificate_expiry("leaf", 1000);
         certificate_mismatch(true);

@@ -17,9 +17,14 @@ pub fn volumes_go(kind: &str, count: usize) {
     metrics().volumes_gone.with([kind]).inc_by(u64::try_from(count).unwrap_or(u64::MAX));
 }
 
-/// Counts a connection that was not accepted.
+/// Counts a connection that was closed for want of a place.
 pub fn connection_refused() {
     metrics().connections_refused.inc();
+}
+
+/// Counts a call at a path that the API server was not told.
+pub fn unknown_caller() {
+    metrics().unknown_callers.inc();
 }
 
 /// Counts a refused field of a write; `reason` is one of a few words.

@@ -64,7 +64,9 @@ table! {
     refusals: Counters<2> = "pointsman_admission_refusals_total" ["kind", "reason"]
         "Fields in writes that the webhook refused; the reason is unsupported, busy or invalid";
     connections_refused: Counter = "pointsman_webhook_connections_refused_total" []
-        "Connections to the webhooks that were closed unheard: their address, or all addresses together, held as many as may be";
+        "Connections to the webhooks that were closed to make room for others, or were let in no more: their address, or all addresses together, held as many as may be";
+    unknown_callers: Counter = "pointsman_webhook_unknown_callers_total" []
+        "Calls at a path that the API server was not told to call: they are answered with 404, and nothing of their bodies is read";
     certificate_expiry: Gauges<1> = "pointsman_certificate_expiry_timestamp_seconds" ["certificate"]
         "When the leaf that the webhooks present, or the authority that signed it, runs out; in seconds since 1970";
     certificate_mismatch: Gauge = "pointsman_certificate_mismatch" []

@@ -1,17 +1,19 @@
 //! Requests that are no reviews: each ends in a sentence and a fitting status code.
 
-use crate::desk::{ask, conversion, ready, review, router, scale, with, write};
+use crate::desk::{CONVERT, ask, conversion, ready, review, router, scale, with, write};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use pointsman::admission::health;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tower::ServiceExt;
 
-const VALIDATE: &str = "/validate/memcached";
+const VALIDATE: &str = "/validate/memcached/secret";
 const MIB: usize = 1024 * 1024;
 
 async fn post(path: &str, body: impl Into<Vec<u8>>) -> (StatusCode, String) {
@@ -48,20 +50,20 @@ async fn a_body_that_is_no_review_is_answered_with_a_sentence() {
             json!({ "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview" }).to_string(),
             "the AdmissionReview holds no request\n",
         ),
-        ("/convert", String::new(), "the body is no ConversionReview: EOF while parsing a value at line 1 column 0\n"),
-        ("/convert", deep, "the body is no ConversionReview: invalid type: sequence, expected a string at line 1 column 1\n"),
+        (CONVERT, String::new(), "the body is no ConversionReview: EOF while parsing a value at line 1 column 0\n"),
+        (CONVERT, deep, "the body is no ConversionReview: invalid type: sequence, expected a string at line 1 column 1\n"),
         (
-            "/convert",
+            CONVERT,
             whole,
             "this path takes ConversionReview of apiextensions.k8s.io/v1, not \"AdmissionReview\" of \"admission.k8s.io/v1\"\n",
         ),
         (
-            "/convert",
+            CONVERT,
             json!({ "apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "ConversionReview" }).to_string(),
             "this path takes ConversionReview of apiextensions.k8s.io/v1, not \"ConversionReview\" of \"apiextensions.k8s.io/v1beta1\"\n",
         ),
         (
-            "/convert",
+            CONVERT,
             json!({ "apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview" }).to_string(),
             "the ConversionReview holds no request\n",
         ),
@@ -103,13 +105,13 @@ async fn a_request_that_the_path_does_not_judge_is_answered_with_a_sentence() {
 async fn large_bodies_are_refused_and_those_within_bounds_are_read() {
     let spaces = |length: usize| vec![b' '; length];
     assert_eq!(post(VALIDATE, spaces(10 * MIB)).await, (StatusCode::PAYLOAD_TOO_LARGE, "the body is over 8 MiB\n".to_owned()));
-    assert_eq!(post("/convert", spaces(17 * MIB)).await, (StatusCode::PAYLOAD_TOO_LARGE, "the body is over 16 MiB\n".to_owned()));
-    assert_eq!(post("/convert", spaces(10 * MIB)).await.0, StatusCode::BAD_REQUEST);
+    assert_eq!(post(CONVERT, spaces(17 * MIB)).await, (StatusCode::PAYLOAD_TOO_LARGE, "the body is over 16 MiB\n".to_owned()));
+    assert_eq!(post(CONVERT, spaces(10 * MIB)).await.0, StatusCode::BAD_REQUEST);
     let mut object = ready("cache", 1);
     object["metadata"]["annotations"] = json!({ "example.com/large": "x".repeat(3 * MIB) });
     let answer = review(router(Vec::new(), &[]), VALIDATE, &write("UPDATE", "v1", &object, &object)).await;
     assert_eq!(answer["allowed"], true);
-    let answer = review(router(Vec::new(), &[]), "/convert", &conversion("cache.example.com/v1alpha1", &[object.clone(), object])).await;
+    let answer = review(router(Vec::new(), &[]), CONVERT, &conversion("cache.example.com/v1alpha1", &[object.clone(), object])).await;
     assert_eq!(answer["result"]["status"], "Success");
 }
 
@@ -123,12 +125,12 @@ async fn depth_ends_in_a_sentence_and_not_in_the_stack() {
         let (status, text) = post(VALIDATE, body(&write("CREATE", "v1", &Value::Null, &object))).await;
         let says = if depth > 200 { "too many lists" } else { "recursion limit exceeded" };
         assert!(status == StatusCode::OK && text.contains("\"allowed\":false") && text.contains(says), "{text}");
-        let (status, text) = post("/convert", body(&conversion("cache.example.com/v1alpha1", &[object]))).await;
+        let (status, text) = post(CONVERT, body(&conversion("cache.example.com/v1alpha1", &[object]))).await;
         assert!(status == StatusCode::OK && text.contains("\"Failed\"") && text.contains(says), "{text}");
         // Where nothing of ours is, depth is the API server's business.
         let mut object = ready("cache", 1);
         object["metadata"]["managedFields"] = json!("DEEP");
-        let (status, text) = post("/convert", body(&conversion("cache.example.com/v1alpha1", &[object]))).await;
+        let (status, text) = post(CONVERT, body(&conversion("cache.example.com/v1alpha1", &[object]))).await;
         assert!(status == StatusCode::OK && text.contains("Success") && text.contains(&nest), "{status}");
         // Depth in the place of a word of the review itself.
         let (status, text) = post(VALIDATE, body(&json!({ "apiVersion": "DEEP" }))).await;
@@ -145,7 +147,7 @@ async fn what_is_large_in_memory_alone_is_not_taken_apart() {
     let body = |review: &Value| review.to_string().replace("\"PIECES\"", &pieces);
     let (status, text) = post(VALIDATE, body(&write("CREATE", "v1", &Value::Null, &object))).await;
     assert!(status == StatusCode::OK && text.contains("\"allowed\":false") && text.contains("it has too many lists"), "{text}");
-    let (status, text) = post("/convert", body(&conversion("cache.example.com/v1alpha1", &[object]))).await;
+    let (status, text) = post(CONVERT, body(&conversion("cache.example.com/v1alpha1", &[object]))).await;
     assert!(status == StatusCode::OK && text.contains("\"Failed\"") && text.contains("too many lists"), "{text}");
     // Many fields that nobody knows cost no more than their number.
     let junk = (0..20_000).map(|field| format!("\"f{field}\":0,")).collect::<Vec<_>>().concat();
@@ -159,20 +161,43 @@ async fn what_is_large_in_memory_alone_is_not_taken_apart() {
 #[tokio::test]
 async fn other_methods_paths_and_types_are_told_apart() {
     let cases = [
-        ("GET", VALIDATE, "application/json", 405, "/validate/memcached does not answer GET\n"),
-        ("DELETE", "/convert", "application/json", 405, "/convert does not answer DELETE\n"),
-        ("POST", "/healthz", "application/json", 405, "/healthz does not answer POST\n"),
+        ("GET", VALIDATE, "application/json", 405, "this path does not answer GET\n"),
+        ("DELETE", CONVERT, "application/json", 405, "this path does not answer DELETE\n"),
         ("POST", "/validate/other", "application/json", 404, "nothing is served at /validate/other\n"),
+        ("POST", "/validate/other/secret", "application/json", 404, "nothing is served at /validate/other/secret\n"),
+        ("POST", "/validate/memcached", "application/json", 404, "nothing is served at /validate/memcached\n"),
         ("GET", "/", "", 404, "nothing is served at /\n"),
+        ("GET", "/healthz", "", 404, "nothing is served at /healthz\n"),
         ("POST", VALIDATE, "text/plain", 415, "a review is application/json, not \"text/plain\"\n"),
-        ("POST", "/convert", "application/yaml", 415, "a review is application/json, not \"application/yaml\"\n"),
-        ("GET", "/healthz", "", 200, "ok\n"),
-        ("GET", "/readyz", "", 503, "not ready: the bundle was not read yet\n"),
+        ("POST", CONVERT, "application/yaml", 415, "a review is application/json, not \"application/yaml\"\n"),
     ];
     for (method, path, kind, code, says) in cases {
         let (status, text) = ask(router(Vec::new(), &[]), method, path, kind, b"{}".to_vec()).await;
         assert_eq!((status.as_u16(), text.as_str()), (code, says), "{method} {path}");
     }
+}
+
+#[tokio::test]
+async fn the_kubelet_is_told_of_health_and_nobody_else_asks_there() {
+    let health = || health(Arc::new(|| vec!["the bundle was not read yet".to_owned()]));
+    let cases = [
+        ("GET", "/healthz", 200, "ok\n"),
+        ("GET", "/readyz", 503, "not ready: the bundle was not read yet\n"),
+        ("POST", "/healthz", 405, "this path does not answer POST\n"),
+        ("POST", VALIDATE, 404, "nothing is served at /validate/memcached/secret\n"),
+    ];
+    for (method, path, code, says) in cases {
+        let (status, text) = ask(health(), method, path, "", Vec::new()).await;
+        assert_eq!((status.as_u16(), text.as_str()), (code, says), "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn of_who_does_not_know_the_path_nothing_is_read() {
+    let endless = Body::from_stream(futures::stream::pending::<Result<Vec<u8>, std::io::Error>>());
+    let request = Request::post("/validate/memcached/guessed").header("content-type", "application/json").body(endless).expect("a request");
+    let answer = timeout(Duration::from_secs(2), router(Vec::new(), &[]).oneshot(request)).await.expect("it waits for no body");
+    assert_eq!(answer.expect("a router always answers").status(), StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
 //! What is counted of reviews, refusals and bugs. Other tests of this program are counted beside, so counts are at least.
 
-use crate::desk::{ask, conversion, ready, review, router, scale, with, write};
+use crate::desk::{CONVERT, ask, conversion, ready, review, router, scale, with, write};
 use axum::http::StatusCode;
 use pointsman::telemetry::scrape;
 use serde_json::json;
 
-const VALIDATE: &str = "/validate/memcached";
+const VALIDATE: &str = "/validate/memcached/secret";
 
 /// The value of one line of the page; nothing where it is not there.
 async fn shown(series: &str) -> Option<u64> {
@@ -48,8 +48,8 @@ async fn reviews_conversions_and_refusals_are_counted() {
     }
     let moved = with(ready("cache", 1), "/spec/port", json!(11311));
     assert_eq!(review(router.clone(), VALIDATE, &write("UPDATE", "v1", &ready("cache", 1), &moved)).await["allowed"], false);
-    review(router.clone(), "/convert", &conversion("cache.example.com/v1", &[ready("cache", 1)])).await;
-    ask(router, "POST", "/convert", "application/json", b"no review".to_vec()).await;
+    review(router.clone(), CONVERT, &conversion("cache.example.com/v1", &[ready("cache", 1)])).await;
+    ask(router, "POST", CONVERT, "application/json", b"no review".to_vec()).await;
     for (series, before) in all.into_iter().zip(before) {
         assert!(shown(series).await > Some(before), "{series}");
     }

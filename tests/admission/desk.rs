@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tower::ServiceExt;
 
+/// Where conversions are asked for.
+pub const CONVERT: &str = "/convert/secret";
+
 /// A router that knows the given objects.
 pub fn router(known: Vec<Value>, watched: &[&str]) -> Router {
     let known: Vec<Arc<<Memcached as Kind>::Object>> =
@@ -24,9 +27,9 @@ pub fn router(known: Vec<Value>, watched: &[&str]) -> Router {
     };
     let watched: Vec<String> = watched.iter().map(|name| (*name).to_owned()).collect();
     let mut webhooks = Webhooks::new(&watched);
-    let survey = |_| std::future::ready(Some(())).boxed();
+    let survey = |_: &v1::Memcached| Some(());
     webhooks.kind::<Memcached>(Settings::of::<Memcached>(), Arc::new(find), Arc::new(survey));
-    webhooks.router(Arc::new(|| vec!["the bundle was not read yet".to_owned()]))
+    webhooks.router(Arc::new(|path| std::future::ready(path.ends_with("/secret")).boxed()))
 }
 
 /// Status and text of the answer to one request.

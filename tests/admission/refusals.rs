@@ -4,7 +4,7 @@ use crate::desk::{ready, review, router, scale, with, write};
 use pointsman::kinds::intervention::id;
 use serde_json::{Value, json};
 
-const VALIDATE: &str = "/validate/memcached";
+const VALIDATE: &str = "/validate/memcached/secret";
 
 async fn judged(body: &Value) -> Value {
     review(router(vec![ready("cache", 3)], &[]), VALIDATE, body).await

@@ -1,9 +1,9 @@
 //! What passes: plans, warnings, scales, conversions.
 
-use crate::desk::{conversion, ready, review, router, scale, with, write};
+use crate::desk::{CONVERT, conversion, ready, review, router, scale, with, write};
 use serde_json::{Value, json};
 
-const VALIDATE: &str = "/validate/memcached";
+const VALIDATE: &str = "/validate/memcached/secret";
 
 async fn judged(body: &Value) -> Value {
     review(router(vec![ready("cache", 3)], &[]), VALIDATE, body).await
@@ -71,7 +71,7 @@ async fn a_scale_is_judged_as_the_edit_that_it_is() {
 }
 
 async fn converted(to: &str, objects: &[Value]) -> Value {
-    review(router(Vec::new(), &[]), "/convert", &conversion(to, objects)).await
+    review(router(Vec::new(), &[]), CONVERT, &conversion(to, objects)).await
 }
 
 #[tokio::test]

@@ -72,7 +72,7 @@ fn other_rows() -> Vec<Row> {
 
 /// A setting's value, the variable that it becomes, and the variable's text.
 fn settings() -> Vec<(String, Value, String, String)> {
-    let decided = ["namespace", "kubeconfig", "webhook-bind", "metrics-bind", "leader-election"];
+    let decided = ["namespace", "kubeconfig", "webhook-bind", "metrics-bind", "health-bind", "leader-election"];
     let settings = described().into_iter().filter(|setting| !decided.contains(&setting.name.as_str()));
     let row = |setting: Described| {
         let (value, text) = match setting.value {

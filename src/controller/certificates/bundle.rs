@@ -1,11 +1,12 @@
-//! The places that hold the bundle: who calls the webhooks believes the authorities found there.
-//! One function writes all of them.
+//! The places that hold the bundle and the paths: who calls the webhooks believes the authorities found there, and calls the
+//! path found there. One function writes all of them.
 
 use super::look::Look;
+use super::paths::Paths;
 use super::trust::Believed;
 use super::{MANAGER, PAUSE};
 use crate::controller::calls::bounded;
-use crate::kinds::of_each;
+use crate::kinds::{of_each, paths};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams};
@@ -47,6 +48,14 @@ fn resource(group: &str, kind: &str, plural: &str) -> ApiResource {
     ApiResource { group: group.into(), version: "v1".into(), api_version: format!("{group}/v1"), kind: kind.into(), plural: plural.into() }
 }
 
+/// What the clients are to have.
+pub(super) struct Wanted<'a> {
+    /// The bundle, in base64.
+    pub(super) bundle: String,
+    pub(super) paths: &'a Paths,
+    pub(super) now: Instant,
+}
+
 /// A place, as it was last seen, and when we wrote it last.
 pub(super) struct Watched {
     pub(super) place: Place,
@@ -76,6 +85,14 @@ impl Watched {
         }
     }
 
+    /// The paths that are called from there.
+    pub(super) fn called(&self) -> Vec<String> {
+        match &self.look {
+            Look::There(object) => self.place.clients(object).into_iter().map(path).collect(),
+            Look::Unread | Look::Absent => Vec::new(),
+        }
+    }
+
     /// How many of the places that call this operator believe all of these?
     pub(super) fn believed(all: &[Self], authorities: &[CertificateDer<'static>]) -> Believed {
         let calls = |watched: &&Watched| match &watched.look {
@@ -98,8 +115,9 @@ impl Watched {
         matches!(&self.look, Look::There(object) if self.place.calls(object)) && !self.believes(authorities)
     }
 
-    /// Why a client there cannot call with these authorities believed; nothing where it can, or where there is none.
-    pub(super) fn missing(&self, authorities: &[CertificateDer<'static>]) -> Option<String> {
+    /// Why a client there cannot call with these authorities believed and these paths answered; nothing where it can, or where
+    /// there is none.
+    pub(super) fn missing(&self, authorities: &[CertificateDer<'static>], paths: &Paths) -> Option<String> {
         let title = self.place.title();
         match &self.look {
             Look::Unread => Some(format!("the {title} was not read yet")),
@@ -108,33 +126,35 @@ impl Watched {
             Look::There(object) if !self.place.calls(object) => {
                 Some(format!("the {title} leads to no webhook of this operator; apply its manifests"))
             }
-            Look::There(_) if self.believes(authorities) => None,
-            Look::There(_) => {
+            Look::There(_) if !self.believes(authorities) => {
                 Some(format!("the {title} does not believe the presented certificate; the replica that leads writes its bundle"))
             }
+            Look::There(_) if self.called().iter().all(|path| paths.knows(path)) => None,
+            Look::There(_) => Some(format!("the {title} calls a path that this replica does not answer; the replica that leads writes it")),
         }
     }
 
-    /// Writes the bundle where it differs, and reads it back; or a sentence that says why it is not right.
-    pub(super) async fn settle(&mut self, client: &Client, bundle: &str, now: Instant) -> Result<(), String> {
+    /// Writes bundle and path where they differ, and reads them back; or a sentence that says why they are not right.
+    pub(super) async fn settle(&mut self, client: &Client, wanted: &Wanted<'_>) -> Result<(), String> {
         let Watched { place, look, written } = self;
         let title = place.title();
+        let now = wanted.now;
         let object = match look {
-            Look::There(object) if place.calls(object) && !place.holds(object, bundle) => object,
+            Look::There(object) if place.calls(object) && !place.holds(object, wanted) => object,
             Look::There(_) | Look::Unread | Look::Absent => return Ok(()),
         };
         if written.is_some_and(|at| now.duration_since(at) < PAUSE) {
-            return Err(format!("the bundle in the {title} was changed soon after it was written"));
+            return Err(format!("the bundle or the path in the {title} was changed soon after it was written"));
         }
         *written = Some(now);
-        tracing::info!("the bundle is written to the {title}");
+        tracing::info!("the bundle and the path are written to the {title}");
         let api: Api<DynamicObject> = Api::all_with(client.clone(), &place.resource);
-        let patch = Patch::Apply(place.wanted(object, bundle));
+        let patch = Patch::Apply(place.wanted(object, wanted));
         let stored = bounded(api.patch(&place.name, &PatchParams::apply(MANAGER).force(), &patch)).await;
-        *look = Look::of(Some(stored.map_err(|fault| format!("the bundle in the {title} cannot be written: {fault}"))?));
+        *look = Look::of(Some(stored.map_err(|fault| format!("the bundle and the path in the {title} cannot be written: {fault}"))?));
         match look {
-            Look::There(object) if place.holds(object, bundle) => Ok(()),
-            Look::There(_) | Look::Absent | Look::Unread => Err(format!("the {title} did not keep the bundle")),
+            Look::There(object) if place.holds(object, wanted) => Ok(()),
+            Look::There(_) | Look::Absent | Look::Unread => Err(format!("the {title} did not keep the bundle or the path")),
         }
     }
 }
@@ -145,9 +165,9 @@ impl Place {
         format!("{} {}", self.resource.kind, self.name)
     }
 
-    /// Does every client in `object` have `bundle`, in base64?
-    fn holds(&self, object: &DynamicObject, bundle: &str) -> bool {
-        self.clients(object).iter().all(|client| client["clientConfig"]["caBundle"] == bundle)
+    /// Does every client in `object` have what it is to have?
+    fn holds(&self, object: &DynamicObject, wanted: &Wanted<'_>) -> bool {
+        self.clients(object).into_iter().all(|client| lies_in(&wanted.of(client), &client["clientConfig"]))
     }
 
     /// What each client in `object` believes; of what is no certificate nothing.
@@ -163,14 +183,14 @@ impl Place {
     }
 
     /// The fields that make it so, and no other: what a server-side apply of ours owns.
-    fn wanted(&self, object: &DynamicObject, bundle: &str) -> Value {
-        let config = json!({ "caBundle": bundle });
+    fn wanted(&self, object: &DynamicObject, wanted: &Wanted<'_>) -> Value {
         let fields = match object.data.pointer(self.path) {
             Some(Value::Array(_)) => {
-                let item = |webhook: &Value| json!({ "name": webhook["name"], "clientConfig": config });
+                let item = |webhook: &Value| json!({ "name": webhook["name"], "clientConfig": wanted.of(webhook) });
                 json!({ "webhooks": self.clients(object).into_iter().map(item).collect::<Vec<_>>() })
             }
-            _ => json!({ "spec": { "conversion": { "webhook": { "clientConfig": config } } } }),
+            Some(webhook) => json!({ "spec": { "conversion": { "webhook": { "clientConfig": wanted.of(webhook) } } } }),
+            None => json!({}),
         };
         let mut wanted = json!({
             "apiVersion": self.resource.api_version,
@@ -198,6 +218,36 @@ impl Place {
     }
 }
 
+impl Wanted<'_> {
+    /// Fields of the settings of one client.
+    fn of(&self, client: &Value) -> Value {
+        let (base, config) = (paths::called_by(client["name"].as_str()), &client["clientConfig"]);
+        let mut fields = json!({ "caBundle": self.bundle });
+        if let Some(path) = self.paths.current(&base, self.now) {
+            match config["url"].as_str().map(|url| url.split_once(&base)) {
+                Some(Some((host, _))) => fields["url"] = json!(format!("{host}{path}")),
+                // Of an address that leads elsewhere nobody knows what is called there.
+                Some(None) => {}
+                None => fields["service"] = json!({ "path": path }),
+            }
+        }
+        fields
+    }
+}
+
+/// The path that a client calls.
+fn path(client: &Value) -> String {
+    let (config, base) = (&client["clientConfig"], paths::called_by(client["name"].as_str()));
+    let path = config["service"]["path"].as_str();
+    let of_url = || config["url"].as_str().and_then(|url| url.find(&base).and_then(|at| url.get(at..)));
+    path.or_else(of_url).unwrap_or("/").to_owned()
+}
+
+/// Does each of these fields stand there?
+fn lies_in(fields: &Value, there: &Value) -> bool {
+    fields.as_object().map_or_else(|| fields == there, |fields| fields.iter().all(|(key, field)| lies_in(field, &there[key])))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,6 +269,37 @@ mod tests {
             (led(json!({ "strategy": "None" })), false),
         ] {
             assert_eq!(definition.calls(&object), calls, "{:?}", object.data);
+        }
+    }
+    #[test]
+    fn who_calls_is_given_the_bundle_and_a_path_of_its_own() {
+        let mut paths = Paths::none();
+        let now = Instant::now();
+        paths.need([b"key".to_vec()], &[], now);
+        let wanted = Wanted { bundle: "bundle".to_owned(), paths: &paths, now };
+        let [webhooks, definition] = places("ours").into_iter().take(2).collect::<Vec<_>>().try_into().expect("both sorts of places");
+        let service = json!({ "service": { "name": "pointsman", "namespace": "ours", "port": 9443 } });
+        let url = json!({ "url": "https://10.0.0.1:9443/validate/one" });
+        let called = |base: &str| paths.current(base, now).expect("a path");
+        for (place, data, expected) in [
+            (
+                &webhooks,
+                json!({ "webhooks": [{ "name": "one.pointsman.dev", "clientConfig": url }, { "name": "two.pointsman.dev", "clientConfig": service }] }),
+                json!({ "webhooks": [
+                    { "name": "one.pointsman.dev", "clientConfig": { "caBundle": "bundle", "url": format!("https://10.0.0.1:9443{}", called("/validate/one")) } },
+                    { "name": "two.pointsman.dev", "clientConfig": { "caBundle": "bundle", "service": { "path": called("/validate/two") } } },
+                ] }),
+            ),
+            (
+                &definition,
+                json!({ "spec": { "conversion": { "webhook": { "clientConfig": service } } } }),
+                json!({ "spec": { "conversion": { "webhook": { "clientConfig": { "caBundle": "bundle", "service": { "path": called("/convert") } } } } } }),
+            ),
+        ] {
+            let object = DynamicObject { data, ..DynamicObject::new("", &place.resource) };
+            assert!(!place.holds(&object, &wanted));
+            let written = place.wanted(&object, &wanted);
+            assert!(lies_in(&expected, &written), "{written:#}");
         }
     }
 }

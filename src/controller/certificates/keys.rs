@@ -105,6 +105,12 @@ impl Keys {
     }
 }
 
+/// The names under which the server is called; the first one is the API server's.
+pub(super) fn names(namespace: &str) -> Vec<String> {
+    let service = format!("pointsman.{namespace}.svc");
+    vec![service.clone(), format!("{service}.cluster.local"), "pointsman".to_owned(), "localhost".to_owned()]
+}
+
 /// What somebody asks to have made anew before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Renewal {

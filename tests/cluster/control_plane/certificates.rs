@@ -2,7 +2,9 @@
 
 use crate::harness::certificates::{SECRET, address, believed, presented, secret, stored, text};
 use crate::harness::outage::{NoOperator, is_judged};
-use crate::harness::{Alone, DEFINITION, Space, WEBHOOK, alone, audit, bash, eventually, kubectl, kubectl_with, operator, scraped_value};
+use crate::harness::{
+    Alone, DEFINITION, Space, WEBHOOK, alone, audit, bash, bash_with, eventually, kubectl, kubectl_with, operator, scraped_value,
+};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
@@ -49,6 +51,20 @@ fn spoilt_keys_and_bundles_are_mended() {
         vec!["patch", WEBHOOK, "--type=json", "--patch", r#"[{"op":"remove","path":"/webhooks/1/clientConfig/caBundle"}]"#],
         vec!["patch", DEFINITION, "--type=json", "--patch", UNBUNDLED],
         vec!["patch", DATABASES, "--type=json", "--patch", UNBUNDLED],
+        vec![
+            "patch",
+            DATABASES,
+            "--type=json",
+            "--patch",
+            r#"[{"op":"remove","path":"/spec/conversion/webhook/clientConfig/service/path"}]"#,
+        ],
+        vec![
+            "patch",
+            WEBHOOK,
+            "--type=json",
+            "--patch",
+            r#"[{"op":"replace","path":"/webhooks/0/clientConfig/service/path","value":"/elsewhere"}]"#,
+        ],
         vec![namespace, of, "delete", secret, name],
         vec![namespace, of, "patch", secret, name, "--type=merge", "--patch", r#"{"data":{"tls.crt":"bm9uc2Vuc2U="}}"#],
         vec![namespace, of, "patch", secret, name, "--type=merge", "--patch", r#"{"data":{"ca.crt":"bm9uc2Vuc2U="}}"#],
@@ -69,6 +85,43 @@ fn spoilt_keys_and_bundles_are_mended() {
             keys().is_some_and(|[now, ..]| now == authority)
         });
     }
+}
+
+#[test]
+fn nobody_is_heard_who_does_not_know_the_path_that_the_api_server_was_told() {
+    let _turn = alone();
+    let space = Space::new("callers");
+    let object = |size: &str| {
+        json!({ "apiVersion": "stable.imaginedata.com/v1", "kind": "Database", "metadata": { "name": "forged", "namespace": space.name, "uid": "1" },
+            "spec": { "databaseName": "shop", "storage": { "size": size } } })
+    };
+    let kind = json!({ "group": "stable.imaginedata.com", "version": "v1", "kind": "Database" });
+    let review = json!({ "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+        "uid": "1", "kind": kind, "requestKind": kind, "operation": "UPDATE", "name": "forged", "namespace": space.name,
+        "userInfo": { "username": "nobody" }, "object": object("2Gi"), "oldObject": object("1Gi") } });
+    let called = |path: &str| {
+        let to = format!("https://{}{path}", address());
+        let line = format!("curl --silent --insecure --max-time 10 --header 'content-type: application/json' --data @- {to}");
+        bash_with(&line, &review.to_string()).ok()
+    };
+    eventually(60, "everything answers", || answers(&space));
+    let mark = audit::mark();
+    let lists = "jsonpath={range .webhooks[*]}{.clientConfig.service.path}{'\\n'}{end}";
+    let paths = kubectl(&["get", WEBHOOK, "--output", lists]).ok();
+    let path = paths.lines().find(|path| path.starts_with("/validate/database/")).expect("the operator's path");
+    let guessed = format!("{}0", &path[..path.len() - 1]);
+    let guessed = if guessed == path { format!("{}1", &path[..path.len() - 1]) } else { guessed };
+    for other in ["/validate/database", "/validate/database/", &guessed, &path.replace("database", "memcached"), "/convert", "/"] {
+        assert_eq!(called(other), format!("nothing is served at {other}\n"));
+    }
+    let answer: Value = serde_json::from_str(&called(path)).expect("a review");
+    assert_eq!((&answer["kind"], &answer["response"]["uid"]), (&json!("AdmissionReview"), &json!("1")), "{answer:#}");
+    let asked: Vec<String> = audit::within(mark, &space.name)
+        .iter()
+        .filter(|entry| entry.by_operator() && entry.verb() == "get")
+        .map(audit::Entry::what)
+        .collect();
+    assert_eq!(asked, Vec::<String>::new(), "a review asks the API server for nothing");
 }
 
 /// The operator may not write definitions any more, whatever its role says, so what is spoilt there stays so.
@@ -159,7 +212,7 @@ impl Issuer {
 
 /// What the replica says of itself; nothing where it is ready.
 pub fn unready() -> String {
-    let said = bash(&format!("curl --silent --insecure --write-out '%{{http_code}}' https://{}/readyz", address())).ok();
+    let said = bash("curl --silent --write-out '%{http_code}' $POINTSMAN_HEALTH/readyz").ok();
     said.strip_suffix("503").unwrap_or_default().to_owned()
 }
 

@@ -67,6 +67,12 @@ impl Entry {
         self.0["user"]["username"] == OPERATOR
     }
 
+    /// Name and uid of the pod that asked, which its token says.
+    pub fn pod(&self) -> (&str, &str) {
+        let word = |key: &str| self.0["user"]["extra"][format!("authentication.kubernetes.io/{key}")][0].as_str();
+        (word("pod-name").expect("a pod's token"), word("pod-uid").expect("a pod's token"))
+    }
+
     /// Was it only tried?
     pub fn is_trial(&self) -> bool {
         self.0["requestURI"].as_str().unwrap_or_default().contains("dryRun=All")

@@ -46,8 +46,8 @@ pub fn presented(address: &str) -> String {
 
 /// Whoever believes `bundle`, and nothing else, calls there by the name of the Service: why that fails, or nothing.
 pub fn mistrusted(address: &str, bundle: &str) -> Option<String> {
-    let call = format!("curl --silent --show-error --fail --max-time 5 --cacert /dev/stdin --resolve {SERVICE}:9443:{address}");
-    let answer = super::bash_with(&format!("{call} https://{SERVICE}:9443/readyz"), bundle);
+    let call = format!("curl --silent --show-error --max-time 5 --cacert /dev/stdin --resolve {SERVICE}:9443:{address}");
+    let answer = super::bash_with(&format!("{call} https://{SERVICE}:9443/"), bundle);
     (answer.code != 0).then(|| answer.text())
 }
 

@@ -114,10 +114,10 @@ impl Drop for SlowWrites {
     }
 }
 
-/// Lives twice, once in peace and once killed after each write, and compares after each step. `kill` ends whoever acts,
+/// Lives twice, once in peace and once killed after each write, and compares after each step. `kill` ends whoever wrote,
 /// `follow` lets another act; `after` does in both lives what the test wants to see kept.
 #[track_caller]
-pub fn come_to_the_same_end(calm: &Space, killed: &Space, kill: impl Fn(), follow: impl Fn(), after: impl Fn(&Space, &str)) {
+pub fn come_to_the_same_end(calm: &Space, killed: &Space, kill: impl Fn(&audit::Entry), follow: impl Fn(), after: impl Fn(&Space, &str)) {
     let _slowly = SlowWrites::within(killed);
     let (mut all, mut claims) = (BTreeMap::<String, usize>::new(), BTreeSet::new());
     for step in LIFE {
@@ -146,14 +146,14 @@ pub fn come_to_the_same_end(calm: &Space, killed: &Space, kill: impl Fn(), follo
 
 /// Kills the operator as soon as it has written something, until the step is done.
 #[track_caller]
-fn killed_through(space: &Space, step: &Step, kill: &impl Fn(), follow: &impl Fn()) -> Vec<String> {
+fn killed_through(space: &Space, step: &Step, kill: &impl Fn(&audit::Entry), follow: &impl Fn()) -> Vec<String> {
     let (base, began, mut writes) = (space.db("db"), Instant::now(), Vec::new());
     let (mut mark, mut last) = (audit::mark(), Instant::now());
     (step.does)(space);
     loop {
-        if !written(mark, space).is_empty() {
-            kill();
-            let written = written(mark, space);
+        if let Some(write) = written(mark, space).first() {
+            kill(write);
+            let written: Vec<_> = written(mark, space).iter().map(audit::Entry::what).collect();
             assert_eq!(written.len(), 1, "nobody was killed in between: {written:?}");
             mark = audit::mark();
             follow();
@@ -168,9 +168,8 @@ fn killed_through(space: &Space, step: &Step, kill: &impl Fn(), follow: &impl Fn
 }
 
 /// What the operator wrote; Events tell of what was done, and follow from nothing.
-fn written(mark: audit::Mark, space: &Space) -> Vec<String> {
-    let entries = audit::within(mark, &space.name).into_iter();
-    entries.filter(|entry| entry.by_operator() && entry.is_write() && entry.resource() != "events").map(|entry| entry.what()).collect()
+fn written(mark: audit::Mark, space: &Space) -> Vec<audit::Entry> {
+    audit::writes(mark, &space.name).into_iter().filter(|entry| entry.resource() != "events").collect()
 }
 
 fn left(space: &Space) -> Left {

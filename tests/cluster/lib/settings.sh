@@ -14,6 +14,7 @@ API_PORT=$((16443 + OFFSET))
 ETCD_PORT=$((12379 + OFFSET))
 ETCD_PEER_PORT=$((12380 + OFFSET))
 METRICS_PORT=$((8080 + OFFSET))
+HEALTH_PORT=$((8090 + OFFSET))
 # Where an operator that is a process listens: a second bed's runs beside the first's.
 WEBHOOK_PORT=$((9443 + OFFSET))
 

@@ -222,6 +222,7 @@ print_environment() {
         POINTSMAN_AUDIT_LOG "$AUDIT_LOG" \
         POINTSMAN_ETCD "http://127.0.0.1:$ETCD_PORT" \
         POINTSMAN_METRICS "http://127.0.0.1:$METRICS_PORT/metrics" \
+        POINTSMAN_HEALTH "http://127.0.0.1:$HEALTH_PORT" \
         POINTSMAN_WEBHOOK_PORT "$WEBHOOK_PORT" \
         POINTSMAN_RUN "$RUN" \
         POINTSMAN_BIN "$BIN"

@@ -79,14 +79,16 @@ fn the_webhooks_answer_over_ipv6_with_a_certificate_that_holds() {
     Chart::copied().helm("install", "").ok();
     started();
     let port = std::env::var("POINTSMAN_WEBHOOK_PORT").unwrap();
-    let bundle = "{.webhooks[0].clientConfig.caBundle}";
-    let authority = format!("kubectl get validatingwebhookconfiguration pointsman --output 'jsonpath={bundle}' | base64 -d");
+    let of = |field: &str| {
+        format!("kubectl get validatingwebhookconfiguration pointsman --output 'jsonpath={{.webhooks[0].clientConfig.{field}}}'")
+    };
+    let (authority, path) = (format!("{} | base64 -d", of("caBundle")), of("service.path"));
     let name = "pointsman.pointsman-system.svc";
     for address in ["[::1]", "127.0.0.1"] {
         let ask =
-            format!("curl --silent --show-error --cacert <({authority}) --resolve {name}:{port}:{address} https://{name}:{port}/readyz");
-        // It makes its keys once it leads.
+            format!("curl --silent --show-error --cacert <({authority}) --resolve {name}:{port}:{address} https://{name}:{port}$({path})");
+        // It makes its keys, and the path, once it leads.
         let said = || crate::harness::bash(&ask).text();
-        eventually_or(20, || said() == "ok\n", || format!("{address}: {}", said()));
+        eventually_or(20, || said() == "this path does not answer GET\n", || format!("{address}: {}", said()));
     }
 }

@@ -88,7 +88,7 @@ impl Life {
             }
             10 => *earlier = Some(self.cluster.clone()),
             11 => {
-                if let Some(then) = earlier.take().filter(|then| self.can_be_put_back(then)) {
+                if let Some(then) = earlier.take().filter(|then| self.can_be_put_back(then, spares)) {
                     self.cluster.put_back(&then);
                 }
             }
@@ -120,13 +120,12 @@ impl Life {
         }
     }
 
-    /// Is every volume of then there still? Data of an API server does not bring back a volume.
-    fn can_be_put_back(&self, then: &Cluster) -> bool {
-        let mut claims = then.things.iter().filter(|((kind, _), _)| *kind == ChildKind::PersistentVolumeClaim);
-        let stands = |name: &str, uid: &Value| {
-            self.cluster.get(ChildKind::PersistentVolumeClaim, name).is_some_and(|claim| claim["metadata"]["uid"] == *uid)
-        };
-        self.cluster.object.is_some() && then.object.is_some() && claims.all(|((_, name), claim)| stands(name, &claim["metadata"]["uid"]))
+    /// Is every volume of then there still? Data of an API server does not bring back a volume; and a claim that it does not know
+    /// is lost with what that volume alone knows, which a life that spares volumes does not do.
+    fn can_be_put_back(&self, then: &Cluster, spares: bool) -> bool {
+        let now = &self.cluster;
+        let both = now.object.is_some() && then.object.is_some();
+        both && holds_all(now, then) && (!spares || holds_all(then, now))
     }
 
     fn annotates(&mut self, key: &str, value: &str) {
@@ -199,6 +198,12 @@ impl Life {
         let uid = |name: &String| self.cluster.get(ChildKind::PersistentVolumeClaim, name).expect("a claim")["metadata"]["uid"].clone();
         names.iter().map(|name| (name.clone(), uid(name).as_str().expect("a uid").to_owned())).collect()
     }
+}
+
+/// Stands each claim of the other in this cluster, and is the same?
+fn holds_all(cluster: &Cluster, other: &Cluster) -> bool {
+    let mut claims = other.things.iter().filter(|((kind, _), _)| *kind == ChildKind::PersistentVolumeClaim);
+    claims.all(|((kind, name), claim)| cluster.get(*kind, name).is_some_and(|stands| stands["metadata"]["uid"] == claim["metadata"]["uid"]))
 }
 
 /// Prints the seed of a life that fails: `POINTSMAN_SEED` begins there.

@@ -1,8 +1,7 @@
 //! The operator is killed after each write that it makes for a Database with rows: nothing is lost, and nothing is done twice.
 
 use super::Base;
-use crate::harness::{Space, alone, kills, kubectl, processes};
-use crate::node::turns;
+use crate::harness::{Space, alone, audit, kills, kubectl, processes};
 use std::cell::RefCell;
 
 const NAMESPACE: &str = "pointsman-system";
@@ -11,10 +10,11 @@ const ROWS: &str = "SELECT count(*) || ' ' || md5(string_agg(n::text, ',' ORDER 
 pub fn after_each_write() {
     let _turn = alone();
     let ended = RefCell::new(String::new());
-    let kill = || {
-        let leader = turns::leader();
-        processes::kill(&turns::process_of(&leader));
-        ended.replace(leader);
+    // At once: the next write comes two seconds later.
+    let kill = |write: &audit::Entry| {
+        let (leader, uid) = write.pod();
+        processes::kill(&processes::first_of(uid, "pointsman"));
+        ended.replace(leader.to_owned());
     };
     // A container that is started again waits longer each time; another pod does not.
     let follow = || drop(kubectl(&["--namespace", NAMESPACE, "delete", "pod", &ended.borrow(), "--force", "--grace-period=0"]));
