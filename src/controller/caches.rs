@@ -161,7 +161,7 @@ impl<K: Served> Plan<K> {
                 queue.remove(&Key::of(object));
             }
         };
-        self.watch(&self.objects.clone(), move |scope| watch::objects::<K>(&client, scope), kept::bookkeeping, tell);
+        self.watch(&self.objects.clone(), move |scope| watch::objects::<K>(&client, scope), kept::object, tell);
     }
 
     fn watch_pods(&mut self) -> Arc<Cache<Pod>> {

@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 /// From how many bytes on what never changes is not kept.
 const LARGE: usize = 4096;
 
+/// So many bytes of one `ConfigMap` are kept: twice what a spec may be long, so none of ours holds more.
+pub const BOUND: usize = 512 * 1024;
+
 /// Drops what the API server keeps for writers only.
 pub fn bookkeeping<T: Resource>(object: &mut T) {
     let meta = object.meta_mut();
@@ -22,6 +25,13 @@ pub fn bookkeeping<T: Resource>(object: &mut T) {
     if let Some(annotations) = &mut meta.annotations {
         annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
     }
+}
+
+/// Of an object of ours, too, what others note on it.
+pub fn object<T: Resource>(object: &mut T) {
+    bookkeeping(object);
+    let meta = object.meta_mut();
+    meta.annotations = meta.annotations.take().map(ours).filter(|left| !left.is_empty());
 }
 
 /// Of a child, too, what is large and never changes: a digest stays. And one of what is ours of a pod template, which only the
@@ -43,6 +53,21 @@ pub fn child<T: Child>(child: &mut T) {
         if let Some(digest) = digest {
             annotations.insert(CONTENT_DIGEST.to_owned(), digest);
             map.data = None;
+        }
+        map.binary_data = None;
+        bound(map.data.iter_mut().flatten().map(|(_, text)| text));
+    }
+}
+
+/// Empties the longest texts, as long as all together are longer than any of ours: somebody else wrote more.
+fn bound<'a>(texts: impl Iterator<Item = &'a mut String>) {
+    let mut texts: Vec<&mut String> = texts.collect();
+    texts.sort_by_key(|text| text.len());
+    let mut left = BOUND;
+    for text in texts {
+        match left.checked_sub(text.len()) {
+            Some(rest) => left = rest,
+            None => *text = String::new(),
         }
     }
 }

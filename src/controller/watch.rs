@@ -18,13 +18,20 @@ const SHORTEST: Duration = Duration::from_millis(500);
 /// The longest wait between two tries.
 const LONGEST: Duration = Duration::from_secs(30);
 
+/// How many objects a list gives at once: each may be as large as the API server takes one, and all of a page are held.
+const PAGE: u32 = 50;
+
+fn config(label_selector: Option<String>) -> watcher::Config {
+    watcher::Config { label_selector, page_size: Some(PAGE), ..watcher::Config::default() }
+}
+
 /// A type without runtime type information.
 pub trait Watched: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static {}
 impl<T> Watched for T where T: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static {}
 
 /// Events of every `T`, for ever.
 pub fn all<T: Watched>(client: &Client) -> impl Stream<Item = watcher::Result<Event<T>>> + Send + use<T> {
-    watcher(Api::<T>::all(client.clone()), watcher::Config::default())
+    watcher(Api::<T>::all(client.clone()), config(None))
 }
 
 /// Events of every `T` in `scope` that `labels` selects, for ever.
@@ -37,7 +44,7 @@ where
         Scope::Namespace(namespace) => Api::namespaced(client.clone(), namespace),
     };
     let label_selector = (!labels.is_empty()).then(|| labels.to_owned());
-    watcher(api, watcher::Config { label_selector, ..watcher::Config::default() })
+    watcher(api, config(label_selector))
 }
 
 /// Feeds `cache` from `events`, for ever; `listing` is told when everything is listed, and when that is refused.
@@ -89,7 +96,7 @@ pub fn objects<K: Served>(client: &Client, scope: &Scope) -> impl Stream<Item = 
         Scope::ClusterScoped | Scope::Cluster => Api::all_with(client.clone(), &resource),
         Scope::Namespace(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
     };
-    let events = watcher(api, watcher::Config::default());
+    let events = watcher(api, config(None));
     events.filter_map(async |event| match event {
         Ok(event) => as_read::<K>(event).map(Ok),
         Err(error) => Some(Err(error)),

@@ -9,6 +9,8 @@ pub const NAMESPACE: &str = "pointsman-system";
 
 /// The name of nearly everything: one installation a cluster needs no other.
 pub(super) const NAME: &str = "pointsman";
+/// The Secret of the operator's certificates.
+pub(super) const CERTIFICATES: &str = "pointsman-certificates";
 /// What stands first in a printed file that people read.
 pub const PRINTED: &str = "Printed by the code: change it there, then run `cargo run --bin generate`.";
 /// The port of the webhooks, in the pod and in the Service.
@@ -62,6 +64,11 @@ fn name_known_formats(schema: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(name_known_formats),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// As whom the operator asks the API server.
+pub(super) fn user() -> String {
+    format!("system:serviceaccount:{NAMESPACE}:{NAME}")
 }
 
 /// The labels of everything that belongs to the operator itself.

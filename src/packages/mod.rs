@@ -11,6 +11,7 @@
 pub mod alerts;
 mod availability;
 mod chart;
+mod confinement;
 mod guards;
 mod kustomize;
 pub mod manifests;
@@ -18,12 +19,14 @@ mod monitoring;
 mod objects;
 mod places;
 mod protection;
+mod reserved;
 mod rights;
 mod settings;
 mod template;
 mod values;
 
 pub use chart::chart;
+pub use confinement::RULES;
 pub use kustomize::{base, component};
 pub use monitoring::monitoring;
 pub use objects::objects;

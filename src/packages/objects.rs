@@ -1,7 +1,7 @@
 //! The one list of the operator's objects.
 
 use super::manifests::{self, NAME, NAMESPACE, PORT, labels, selector};
-use super::{availability, guards, protection, rights};
+use super::{availability, confinement, guards, protection, reserved, rights};
 use serde_json::{Value, json};
 
 const METRICS: u16 = 8080;
@@ -21,6 +21,8 @@ pub fn objects() -> Vec<Value> {
     objects.extend([manifests::service(), lease(), deployment(), availability::budget(), network_policy(), manifests::webhooks()]);
     objects.extend(protection::policies());
     objects.extend(guards::policies());
+    objects.extend(reserved::policies());
+    objects.extend(confinement::policies());
     objects
 }
 
@@ -105,7 +107,7 @@ fn container() -> Value {
     let from = |path: &str| json!({ "fieldRef": { "fieldPath": path } });
     json!({
         "name": "pointsman",
-        "image": format!("ghcr.io/pointsman/pointsman:{}", env!("CARGO_PKG_VERSION")),
+        "image": format!("registry.invalid/pointsman/pointsman:{}", env!("CARGO_PKG_VERSION")),
         "imagePullPolicy": "IfNotPresent",
         "env": [
             { "name": "POD_NAMESPACE", "valueFrom": from("metadata.namespace") },

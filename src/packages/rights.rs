@@ -1,6 +1,6 @@
 //! What the operator may do, and what people may be let do: roles and their bindings.
 
-use super::manifests::{self, NAME, NAMESPACE, labels};
+use super::manifests::{self, CERTIFICATES, NAME, NAMESPACE, labels};
 use crate::kinds::children::ChildVisitor;
 use crate::kinds::of_each;
 use crate::kinds::order::{Child, ChildKind};
@@ -124,7 +124,7 @@ fn kinds() -> Vec<Value> {
 
 /// What the operator may do in its own namespace: keep its certificates, and take turns.
 fn role() -> Value {
-    let secret = named(rule(&[""], &["secrets"], &["list", "watch", "update"]), &["pointsman-certificates".to_owned()]);
+    let secret = named(rule(&[""], &["secrets"], &["list", "watch", "update"]), &[CERTIFICATES.to_owned()]);
     let lease = named(rule(&["coordination.k8s.io"], &["leases"], &["get", "list", "watch", "update"]), &[NAME.to_owned()]);
     let made = [rule(&[""], &["secrets"], &["create"]), rule(&["coordination.k8s.io"], &["leases"], &["create"])];
     let rules: Vec<Value> = [secret, lease].into_iter().chain(made).collect();

@@ -1,6 +1,6 @@
 //! An object of the list as a template of the chart: its YAML, with the places where values go.
 
-use super::manifests::{NAMESPACE, yaml};
+use super::manifests::{NAMESPACE, user, yaml};
 use super::places::{self, Place, Write};
 use super::rights::WATCHED;
 use super::settings;
@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 
 /// Stands for the release's namespace until the YAML is printed.
 const RELEASE: &str = "THE-NAMESPACE-OF-THE-RELEASE";
+
+/// Stands for the operator's user, within a text, until the YAML is printed.
+const USER: &str = "THE-USER-OF-THE-RELEASE";
 
 /// What a template would take for its own, and how a template says it.
 const BRACES: (&str, &str) = ("{{", "{{`{{`}}");
@@ -45,13 +48,19 @@ fn filled(object: &Value) -> String {
     let mut marked = object.clone();
     let mark = |(number, place)| mark(&mut marked, number, place);
     let marks: Vec<Mark> = places::places(object).enumerate().map(mark).collect();
-    everywhere(&mut marked, &|text| if text == NAMESPACE { RELEASE.to_owned() } else { text.replace(BRACES.0, BRACES.1) });
+    everywhere(&mut marked, &|text| {
+        if text == NAMESPACE { RELEASE.to_owned() } else { text.replace(BRACES.0, BRACES.1).replace(&user(), USER) }
+    });
     let line = |line: &str| match marks.iter().find(|mark| line.ends_with(&mark.sign)) {
         Some(mark) => written(line.strip_suffix(&mark.sign).unwrap_or(line), mark),
         None => line.to_owned(),
     };
     let lines: Vec<String> = yaml(&marked).lines().map(line).collect();
-    lines.join("\n").replace(RELEASE, "{{ $.Release.Namespace | quote }}") + "\n"
+    lines
+        .join("\n")
+        .replace(RELEASE, "{{ $.Release.Namespace | quote }}")
+        .replace(USER, &user().replace(NAMESPACE, "{{ $.Release.Namespace }}"))
+        + "\n"
 }
 
 fn mark(object: &mut Value, number: usize, place: &'static Place) -> Mark {

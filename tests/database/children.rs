@@ -1,6 +1,7 @@
 //! What is rendered, child by child, and what a change of the plan does to the pods.
 
 use super::{golden, plan};
+use k8s_openapi::ByteString;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::batch::v1::{CronJob, Job};
 use k8s_openapi::api::core::v1::{ConfigMap, PersistentVolumeClaim, Secret, Service};
@@ -118,6 +119,19 @@ fn what_a_map_holds_is_told_by_the_watch_alone() {
     let mut mutable = whole;
     mutable.immutable = None;
     assert!(!is_ours(&mutable));
+}
+
+#[test]
+fn what_others_write_into_a_map_of_ours_is_held_up_to_a_bound() {
+    let texts = [("ours", 300), ("large", 400_000), ("larger", 500_000)].map(|(name, length)| (name.to_owned(), "a".repeat(length)));
+    let mut map = ConfigMap {
+        data: Some(texts.into()),
+        binary_data: Some([("binary".to_owned(), ByteString(vec![1]))].into()),
+        ..ConfigMap::default()
+    };
+    kept::child(&mut map);
+    let lengths: Vec<usize> = map.data.iter().flatten().map(|(_, text)| text.len()).collect();
+    assert_eq!((lengths, map.binary_data), (vec![400_000, 0, 300], None));
 }
 
 #[test]

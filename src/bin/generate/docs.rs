@@ -7,6 +7,7 @@ use pointsman::kinds::claims::declared;
 use pointsman::kinds::reason::{Reason, Risk, Verb};
 use pointsman::kinds::status::{Because, Declared};
 use pointsman::machine::{Machine, Role, Word, diagram, work};
+use pointsman::packages::RULES;
 use pointsman::packages::manifests::PRINTED;
 
 /// The pictures of the lifecycle: the name of each, and a state diagram.
@@ -21,6 +22,15 @@ pub fn with_lifecycle<K: Served>(readme: &str) -> String {
     let parts = readme.split_once(&mark).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
     let (Some((before, after)), Some((_, first))) = (parts, lifecycle::<K>().next()) else { return readme.to_owned() };
     format!("{before}{mark}{}\n{END}{after}", mermaid(&first))
+}
+
+/// The page on security with the rules that hold the operator itself between its marks.
+pub fn with_rules(page: &str) -> String {
+    const MARKS: [&str; 2] = ["<!-- rules of the operator -->\n", "<!-- rules of the operator end -->"];
+    let parts = page.split_once(MARKS[0]).and_then(|(before, rest)| Some((before, rest.split_once(MARKS[1])?.1)));
+    let Some((before, after)) = parts else { return page.to_owned() };
+    let rows: Vec<String> = RULES.iter().map(|rule| format!("| `{}` | {} |", rule.policy, rule.words)).collect();
+    format!("{before}{}\n| Policy | What has to hold |\n|---|---|\n{}\n\n{}{after}", MARKS[0], rows.join("\n"), MARKS[1])
 }
 
 /// The page of the operator's settings.

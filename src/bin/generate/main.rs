@@ -11,7 +11,8 @@ use pointsman::packages::{self, Files, manifests};
 use std::path::Path;
 use std::process::ExitCode;
 
-const README: &str = "README.md";
+/// Pages that people write, in which a part is printed.
+const PAGES: [&str; 2] = ["README.md", "docs/security.md"];
 const BASE: &str = "deploy/kustomize/base";
 const COMPONENT: &str = "deploy/kustomize/components/prometheus";
 const CHART: &str = "deploy/helm/pointsman";
@@ -19,19 +20,14 @@ const CHART: &str = "deploy/helm/pointsman";
 fn main() -> ExitCode {
     let check = std::env::args().any(|argument| argument == "--check");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = match std::fs::read_to_string(root.join(README)) {
-        Ok(readme) => readme,
-        Err(error) => {
-            eprintln!("generate: {README}: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let files = files(&readme);
+    let read = |page: &str| std::fs::read_to_string(root.join(page)).inspect_err(|error| eprintln!("generate: {page}: {error}"));
+    let [Ok(readme), Ok(security)] = PAGES.map(read) else { return ExitCode::FAILURE };
+    let files = files(&readme, &security);
     if check { compare(root, &files) } else { write(root, &files) }
 }
 
-/// `readme` is the file as it stands: only what stands between its marks is printed.
-fn files(readme: &str) -> Files {
+/// The pages are as they stand: only what stands between their marks is printed.
+fn files(readme: &str, security: &str) -> Files {
     struct Printer(Files, String);
     impl Visitor for Printer {
         fn kind<K: Served>(&mut self) {
@@ -47,7 +43,9 @@ fn files(readme: &str) -> Files {
     let mut printer = Printer(Files::new(), readme.to_owned());
     visit(&mut printer);
     let Printer(mut files, readme) = printer;
-    files.insert(README.to_owned(), readme);
+    let [readme_file, security_file] = PAGES.map(str::to_owned);
+    files.insert(readme_file, readme);
+    files.insert(security_file, docs::with_rules(security));
     files.insert("docs/settings.md".to_owned(), docs::settings());
     files.insert("docs/metrics.md".to_owned(), monitoring::metrics());
     files.insert("docs/alerts.md".to_owned(), monitoring::alerts());

@@ -29,6 +29,7 @@ mod refusal_cases;
 mod refusals;
 mod restored;
 mod scale;
+mod stolen;
 mod turns;
 pub mod wait;
 mod wrong_answers;

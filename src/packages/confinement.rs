@@ -1,0 +1,203 @@
+//! What the operator itself may write, by policies that the API server judges: narrower than its rights, which RBAC
+//! gives by kind alone. Whoever steals its token may break what the operator looks after, and little else.
+
+use super::manifests::{CERTIFICATES, NAME, definitions, user};
+use super::protection::{kinds, policy};
+use crate::kinds::annotations::PREFIX;
+use crate::kinds::order::ChildKind;
+use crate::kinds::rendered::{KIND, MANAGED_BY, OWNER_UID};
+use serde_json::{Value, json};
+
+/// Namespaces of the cluster itself.
+const SYSTEM: [&str; 3] = ["kube-system", "kube-public", "kube-node-lease"];
+
+/// What is written in these policies of what is refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Whose writes it judges: the name of its policy.
+    pub policy: &'static str,
+    /// What has to hold, in words.
+    pub words: &'static str,
+    /// The same as the API server judges it.
+    expression: fn() -> String,
+}
+
+/// Every rule.
+pub const RULES: [Rule; 13] = [
+    Rule {
+        policy: CHILDREN,
+        words: "nothing in the namespaces of the cluster itself",
+        expression: || format!("!(request.namespace in {})", json!(SYSTEM)),
+    },
+    Rule { policy: CHILDREN, words: "nothing in its own namespace but its certificates", expression: || format!("!({})", is_at_home()) },
+    Rule { policy: CHILDREN, words: "what it leaves carries its label", expression: || format!("variables.goes || {}", is_ours("object")) },
+    Rule {
+        policy: CHILDREN,
+        words: "what it changes was its own, or may be taken over: nobody controls it, and it is no Secret, no Job and no foreign volume",
+        expression: || format!("variables.isNew || variables.wasOurs || (!variables.goes && ({}))", may_be_taken_over()),
+    },
+    Rule { policy: CHILDREN, words: "what it deletes was its own", expression: || "!variables.goes || variables.wasOurs".to_owned() },
+    Rule {
+        policy: WORKLOADS,
+        words: "no pod gets a token of the API server",
+        expression: || "!variables.pod.?automountServiceAccountToken.orValue(true)".to_owned(),
+    },
+    Rule {
+        policy: WORKLOADS,
+        words: "no pod reaches its node: by its network, its processes, its files or privileges",
+        expression: || {
+            let is = |field: &str| format!("variables.pod.?{field}.orValue(false)");
+            let containers =
+                |list: &str| format!("variables.pod.?{list}.orValue([]).all(each, !each.?securityContext.?privileged.orValue(false))");
+            let host = ["hostNetwork", "hostPID", "hostIPC"].map(is).join(" || ");
+            let files = "variables.pod.?volumes.orValue([]).all(each, !has(each.hostPath))";
+            format!("!({host}) && {files} && {} && {}", containers("containers"), containers("initContainers"))
+        },
+    },
+    Rule {
+        policy: PODS,
+        words: "of a pod it deletes it was its own",
+        expression: || format!("request.operation != 'DELETE' || {}", is_ours("oldObject")),
+    },
+    Rule {
+        policy: PODS,
+        words: "of a pod it changes labels of its own alone",
+        expression: || {
+            let kept = |of: &str, other: &str| {
+                format!(
+                    "{of}.metadata.?labels.orValue({{}}).all(key, key.startsWith('{PREFIX}') || {other}.metadata.?labels[key].orValue('') == {of}.metadata.labels[key])"
+                )
+            };
+            let same = ["spec", "metadata.?annotations", "metadata.?ownerReferences", "metadata.?finalizers"]
+                .map(|field| format!("object.{field} == oldObject.{field}"));
+            format!(
+                "request.operation == 'DELETE' || ({} && {} && {})",
+                same.join(" && "),
+                kept("object", "oldObject"),
+                kept("oldObject", "object")
+            )
+        },
+    },
+    Rule {
+        policy: OBJECTS,
+        words: "of an object it changes the finalizers alone",
+        expression: || {
+            let same = ["?spec", "metadata.?labels", "metadata.?annotations", "metadata.?ownerReferences"];
+            same.map(|field| format!("object.{field} == oldObject.{field}")).join(" && ")
+        },
+    },
+    Rule {
+        policy: DEFINITIONS,
+        words: "of a definition it changes the way between its versions alone",
+        expression: || {
+            let same = [
+                "spec.group",
+                "spec.names",
+                "spec.scope",
+                "spec.versions",
+                "metadata.?annotations",
+                "metadata.?labels",
+                "metadata.?finalizers",
+            ];
+            same.map(|field| format!("object.{field} == oldObject.{field}")).join(" && ")
+        },
+    },
+    Rule {
+        policy: DEFINITIONS,
+        words: "that way leads to its own Service",
+        expression: || {
+            let service = "object.spec.?conversion.?webhook.?clientConfig.?service";
+            format!(
+                "object.spec.?conversion.?strategy.orValue('') != 'Webhook' || ({service}.?name.orValue('') == '{NAME}' && {service}.?namespace == oldObject.spec.?conversion.?webhook.?clientConfig.?service.?namespace)"
+            )
+        },
+    },
+    Rule {
+        policy: SECRETS,
+        words: "a Secret of its own namespace is that of its certificates",
+        expression: || format!("(request.operation == 'DELETE' ? oldObject : object).metadata.name == '{CERTIFICATES}'"),
+    },
+];
+
+const CHILDREN: &str = "operator-children";
+const WORKLOADS: &str = "operator-workloads";
+const PODS: &str = "operator-pods";
+const OBJECTS: &str = "operator-objects";
+const DEFINITIONS: &str = "operator-definitions";
+const SECRETS: &str = "operator-secrets";
+
+/// Every policy, with its binding.
+pub(super) fn policies() -> Vec<Value> {
+    let rule = |group: &str, plural: &str, operations: &[&str]| json!({ "apiGroups": [group], "apiVersions": ["*"], "operations": operations, "resources": [plural] });
+    let child = |kind: &ChildKind, operations: &[&str]| rule(kind.group(), kind.plural(), operations);
+    let children = ChildKind::ALL.iter().filter(|kind| **kind != ChildKind::Pod);
+    let all = ["CREATE", "UPDATE", "DELETE"];
+    let workloads = [ChildKind::Deployment, ChildKind::StatefulSet, ChildKind::Job, ChildKind::CronJob];
+    let pod = "request.resource.resource == 'cronjobs' ? dyn(object.spec).jobTemplate.spec.template.spec : dyn(object.spec).template.spec";
+    let children: Vec<Value> = children.map(|kind| child(kind, &all)).collect();
+    let workloads = workloads.map(|kind| child(&kind, &["CREATE", "UPDATE"]));
+    let objects: Vec<Value> = kinds().iter().map(|kind| rule(&kind.group, &kind.plural, &["UPDATE"])).collect();
+    let certificates = format!("!({} && request.resource.resource == 'secrets')", is_at_home());
+    [
+        confined(CHILDREN, &children, &certificates, &about_children()),
+        confined(WORKLOADS, &workloads, "true", &[("pod", pod.to_owned())]),
+        confined(PODS, &[child(&ChildKind::Pod, &["UPDATE", "DELETE"])], "true", &[]),
+        confined(OBJECTS, &objects, "true", &[]),
+        confined(DEFINITIONS, &[rule("apiextensions.k8s.io", "customresourcedefinitions", &["UPDATE"])], "true", &[]),
+        confined(SECRETS, &[child(&ChildKind::Secret, &all)], &is_at_home(), &[]),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// A policy on what the operator writes, where `also` holds.
+fn confined(name: &str, rules: &[Value], also: &str, variables: &[(&str, String)]) -> [Value; 2] {
+    let validation = |rule: &Rule| {
+        let message = format!("the operator may not do this: {}", rule.words);
+        json!({ "expression": (rule.expression)(), "message": message, "reason": "Forbidden" })
+    };
+    let variable = |(name, expression): &(&str, String)| json!({ "name": name, "expression": expression });
+    let spec = json!({
+        "failurePolicy": "Fail",
+        "matchConstraints": { "matchPolicy": "Equivalent", "resourceRules": rules },
+        "matchConditions": [{ "name": "by-the-operator", "expression": format!("request.userInfo.username == '{}' && {also}", user()) }],
+        "variables": variables.iter().map(variable).collect::<Vec<_>>(),
+        "validations": RULES.iter().filter(|rule| rule.policy == name).map(validation).collect::<Vec<_>>(),
+    });
+    policy(&format!("{name}.pointsman.dev"), spec, None)
+}
+
+/// What the rules about children share.
+fn about_children() -> [(&'static str, String); 3] {
+    let groups: Vec<String> =
+        definitions().iter().filter_map(|definition| Some(format!("{}/", definition["spec"]["group"].as_str()?))).collect();
+    let controls = format!("owner.?controller.orValue(false) && {}.exists(group, owner.apiVersion.startsWith(group))", json!(groups));
+    let owned = format!("oldObject.metadata.?ownerReferences.orValue([]).exists(owner, {controls})");
+    let labelled = format!("oldObject.metadata.?labels['{OWNER_UID}'].hasValue()");
+    [
+        ("isNew", "request.operation == 'CREATE'".to_owned()),
+        ("goes", "request.operation == 'DELETE'".to_owned()),
+        ("wasOurs", format!("request.operation != 'CREATE' && ({} || {labelled} || {owned})", is_ours("oldObject"))),
+    ]
+}
+
+/// Does it carry the operator's label?
+pub(super) fn is_ours(object: &str) -> String {
+    let (key, value) = MANAGED_BY;
+    format!("{object}.metadata.?labels['{key}'].orValue('') == '{value}'")
+}
+
+/// What a person may let be taken over, and the volume of dumps that an earlier object left.
+fn may_be_taken_over() -> String {
+    let free = "!oldObject.metadata.?ownerReferences.orValue([]).exists(owner, owner.?controller.orValue(false))";
+    let kept = [ChildKind::Secret, ChildKind::Job, ChildKind::PersistentVolumeClaim].map(ChildKind::plural);
+    let claims = ChildKind::PersistentVolumeClaim.plural();
+    let left = format!("request.resource.resource == '{claims}' && oldObject.metadata.?labels['{KIND}'].hasValue()");
+    format!("{free} && (!(request.resource.resource in {}) || ({left}))", json!(kept))
+}
+
+/// Is the request about the operator's own namespace?
+fn is_at_home() -> String {
+    format!("request.userInfo.username == 'system:serviceaccount:' + request.namespace + ':{NAME}'")
+}
