@@ -101,7 +101,7 @@ impl<K: Served> Objects<K> {
     /// is not known yet: the look at what is stored judges again.
     pub fn ground(&self, object: &K::Object) -> Option<K::Ground> {
         self.listed().now_or_never()?;
-        let readings = self.0.caches.cluster_scoped.readings::<K>(object);
+        let readings = read::watched(&self.0, object);
         let relatives = Relatives::of(&self.0.caches, object, &readings, None);
         Some(K::ground(&K::children(&relatives, object)))
     }

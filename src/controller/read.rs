@@ -72,6 +72,17 @@ pub async fn live<K: Served>(site: &Site<K>, object: &K::Object) -> Result<Readi
     Ok(with(site, object, &named::<K>(&site.client, object, |_| true).await?))
 }
 
+/// What is watched of that which a look at `object` needs. No Secret is: where that is asked for, it is taken to be absent.
+pub fn watched<K: Served>(site: &Site<K>, object: &K::Object) -> Readings {
+    let mut readings = site.caches.cluster_scoped.readings::<K>(object);
+    for Wanted { kind, name } in wanted::<K>(object) {
+        if let (ReadKind::Secret, Some(name)) = (kind, name) {
+            readings.took::<Secret>(name, None);
+        }
+    }
+    readings
+}
+
 /// What is watched of that which a look at `object` needs, with what was read.
 fn with<K: Served>(site: &Site<K>, object: &K::Object, read: &Readings) -> Readings {
     let mut readings = site.caches.cluster_scoped.readings::<K>(object);
