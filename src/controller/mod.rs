@@ -129,7 +129,7 @@ impl Watches {
 impl<K: Served> Controller<K> {
     /// Sets up the caches and their watches; nothing runs yet.
     pub fn new(client: Client, config: &Config, leadership: Leadership) -> (Self, Watches) {
-        let (queue, memories) = (Arc::new(Queue::new(K::PATH)), Arc::new(Memories::default()));
+        let (queue, memories) = (Arc::new(Queue::new(K::PATH, config.concurrency)), Arc::new(Memories::default()));
         let known = memories.clone();
         let gone = move |object: &K::Object| {
             // One that this process never looked at, or looks at no more, is another replica's to tell.
@@ -182,6 +182,7 @@ impl<K: Served> Controller<K> {
     async fn term(&self, end: BoxFuture<'static, ()>) {
         let (objects, queue, site) = (self.objects(), self.site.queue.clone(), self.site.clone());
         site.memories.clear();
+        queue.begins_anew();
         let ready = async move {
             // No step before every watched kind has been listed once.
             objects.listed().await;
@@ -208,12 +209,12 @@ impl<K: Served> Controller<K> {
     }
 }
 
-fn report<K: Served, O>(queue: &Queue, looked: Result<(O, Action), controller::Error<Failed, Infallible>>) {
+fn report<K: Served, O>(queue: &Arc<Queue>, looked: Result<(O, Action), controller::Error<Failed, Infallible>>) {
     let kind = <K::Object as kube::Resource>::kind(&());
     match looked {
         Ok(_) => {}
         Err(controller::Error::ObjectNotFound(object)) => {
-            queue.begun(&Key { namespace: object.namespace.clone().unwrap_or_default(), name: object.name.clone() });
+            drop(queue.begun(&Key { namespace: object.namespace.clone().unwrap_or_default(), name: object.name.clone() }));
             tracing::debug!(%object, "gone before it was looked at");
         }
         Err(controller::Error::ReconcilerFailed(failed, object)) => {

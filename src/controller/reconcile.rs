@@ -68,9 +68,10 @@ pub enum Cause {
 /// When a call was not answered, a status was refused, or the look panicked.
 pub async fn reconcile<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action, Failed> {
     let look = Look::begins(K::PATH);
-    let is_asked_for = site.queue.begun(&key);
+    let turn = site.queue.begun(&key);
     // A task of its own: looks run beside each other, and none ends the one that starts them all.
-    let next = tokio::spawn(remembered(site, key, is_asked_for)).await;
+    let next = tokio::spawn(remembered(site, key, turn.is_asked_for)).await;
+    drop(turn);
     let next = next.unwrap_or(Err(Failed { cause: Cause::Panicked, again: LONGEST }));
     look.ended(match &next {
         Ok(next) if *next == Action::await_change() => Ended::Well,

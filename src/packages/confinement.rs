@@ -33,7 +33,7 @@ pub const RULES: [Rule; 13] = [
     Rule { policy: CHILDREN, words: "what it leaves carries its label", expression: || format!("variables.goes || {}", is_ours("object")) },
     Rule {
         policy: CHILDREN,
-        words: "what it changes was its own, or may be taken over: nobody controls it, and it is no Secret, no Job and no foreign volume",
+        words: "what it changes was its own, or may be taken over: nobody controls it, and it is no Secret, no Job and no volume",
         expression: || format!("variables.isNew || variables.wasOurs || (!variables.goes && ({}))", may_be_taken_over()),
     },
     Rule { policy: CHILDREN, words: "what it deletes was its own", expression: || "!variables.goes || variables.wasOurs".to_owned() },
@@ -61,21 +61,18 @@ pub const RULES: [Rule; 13] = [
     },
     Rule {
         policy: PODS,
-        words: "of a pod it changes labels of its own alone",
+        words: "of a pod it changes labels and annotations of its own alone",
         expression: || {
-            let kept = |of: &str, other: &str| {
+            let kept = |of: &str, other: &str, map: &str| {
                 format!(
-                    "{of}.metadata.?labels.orValue({{}}).all(key, key.startsWith('{PREFIX}') || {other}.metadata.?labels[key].orValue('') == {of}.metadata.labels[key])"
+                    "{of}.metadata.?{map}.orValue({{}}).all(key, key.startsWith('{PREFIX}') || {other}.metadata.?{map}[key].orValue('') == {of}.metadata.{map}[key])"
                 )
             };
-            let same = ["spec", "metadata.?annotations", "metadata.?ownerReferences", "metadata.?finalizers"]
-                .map(|field| format!("object.{field} == oldObject.{field}"));
-            format!(
-                "request.operation == 'DELETE' || ({} && {} && {})",
-                same.join(" && "),
-                kept("object", "oldObject"),
-                kept("oldObject", "object")
-            )
+            let maps = ["labels", "annotations"];
+            let kept = maps.map(|map| format!("{} && {}", kept("object", "oldObject", map), kept("oldObject", "object", map)));
+            let same =
+                ["spec", "metadata.?ownerReferences", "metadata.?finalizers"].map(|field| format!("object.{field} == oldObject.{field}"));
+            format!("request.operation == 'DELETE' || ({} && {})", same.join(" && "), kept.join(" && "))
         },
     },
     Rule {
@@ -174,7 +171,7 @@ fn about_children() -> [(&'static str, String); 3] {
         definitions().iter().filter_map(|definition| Some(format!("{}/", definition["spec"]["group"].as_str()?))).collect();
     let controls = format!("owner.?controller.orValue(false) && {}.exists(group, owner.apiVersion.startsWith(group))", json!(groups));
     let owned = format!("oldObject.metadata.?ownerReferences.orValue([]).exists(owner, {controls})");
-    let labelled = format!("oldObject.metadata.?labels['{OWNER_UID}'].hasValue()");
+    let labelled = [OWNER_UID, KIND].map(|key| has("oldObject", key)).join(" || ");
     [
         ("isNew", "request.operation == 'CREATE'".to_owned()),
         ("goes", "request.operation == 'DELETE'".to_owned()),
@@ -188,13 +185,15 @@ pub(super) fn is_ours(object: &str) -> String {
     format!("{object}.metadata.?labels['{key}'].orValue('') == '{value}'")
 }
 
-/// What a person may let be taken over, and the volume of dumps that an earlier object left.
+fn has(object: &str, label: &str) -> String {
+    format!("{object}.metadata.?labels['{label}'].hasValue()")
+}
+
+/// What a person may let be taken over.
 fn may_be_taken_over() -> String {
     let free = "!oldObject.metadata.?ownerReferences.orValue([]).exists(owner, owner.?controller.orValue(false))";
     let kept = [ChildKind::Secret, ChildKind::Job, ChildKind::PersistentVolumeClaim].map(ChildKind::plural);
-    let claims = ChildKind::PersistentVolumeClaim.plural();
-    let left = format!("request.resource.resource == '{claims}' && oldObject.metadata.?labels['{KIND}'].hasValue()");
-    format!("{free} && (!(request.resource.resource in {}) || ({left}))", json!(kept))
+    format!("{free} && !(request.resource.resource in {})", json!(kept))
 }
 
 /// Is the request about the operator's own namespace?

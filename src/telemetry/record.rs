@@ -5,7 +5,33 @@ use http::Response;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What is made anew at most once in a while, however often it is asked for.
+#[derive(Debug)]
+pub(super) struct Renewed<T> {
+    every: Duration,
+    last: Mutex<Option<(Instant, T)>>,
+}
+
+impl<T: Clone> Renewed<T> {
+    /// Nothing yet.
+    pub(super) fn every(every: Duration) -> Self {
+        Renewed { every, last: Mutex::default() }
+    }
+
+    /// What was made last, or what `make` makes now. Whoever asks meanwhile waits for it.
+    pub(super) fn get(&self, make: impl FnOnce() -> T) -> T {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, value)) = last.as_ref().filter(|(at, _)| at.elapsed() < self.every) {
+            return value.clone();
+        }
+        let value = make();
+        *last = Some((Instant::now(), value.clone()));
+        value
+    }
+}
 
 /// Counts a stored move.
 pub fn transition(kind: &str, from: &str, to: &str) {

@@ -1,7 +1,9 @@
 //! `/metrics`: what was counted, and what is seen of objects at this moment.
 
+use super::record::Renewed;
 use super::table::{REGISTERS, metrics};
 use axum::Router;
+use axum::body::Bytes;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use prometheus_client::collector::Collector;
@@ -10,6 +12,7 @@ use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::registry::Registry;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The objects of one kind, as this replica knows them at the moment of a scrape. Nothing of an object is kept here, so
 /// nothing is left of one that is gone.
@@ -47,13 +50,20 @@ pub struct Sighting<'a> {
     pub conditions: &'a [(&'a str, bool)],
 }
 
+/// A page is no older when it is told: all who ask within that time, and however slowly they take it, share it.
+const AGE: Duration = Duration::from_secs(1);
+
 /// `GET /metrics`, in the text format of `OpenMetrics`.
 pub fn router(censuses: Vec<Arc<dyn Census>>) -> Router {
     const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     let mut seen = Registry::default();
     seen.register_collector(Box::new(Seen(censuses)));
-    let seen = Arc::new(seen);
-    Router::new().route("/metrics", get(move || async move { ([(CONTENT_TYPE, TYPE)], page(&seen)) }))
+    let pages = Arc::new((Renewed::every(AGE), seen));
+    let told = move || async move {
+        let (page_now, seen) = pages.as_ref();
+        ([(CONTENT_TYPE, TYPE)], page_now.get(|| Bytes::from(page(seen))))
+    };
+    Router::new().route("/metrics", get(told))
 }
 
 fn page(seen: &Registry) -> String {

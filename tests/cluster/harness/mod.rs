@@ -91,9 +91,10 @@ pub fn stored(object: &[&str]) -> Value {
     serde_json::from_str(&kubectl(&[&["get", "--output=json"], object].concat()).ok()).unwrap()
 }
 
-/// What Prometheus reads of the operator.
+/// What Prometheus reads of the operator. A page may be a second old: what happened before is in the one after.
 #[track_caller]
 pub fn scraped() -> String {
+    std::thread::sleep(Duration::from_secs(1));
     bash("curl --silent --fail --max-time 10 $POINTSMAN_METRICS").ok()
 }
 

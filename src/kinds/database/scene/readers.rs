@@ -8,6 +8,7 @@ use crate::kinds::apply::apply;
 use crate::kinds::children::Slot;
 use crate::kinds::database::children::network::{self, ROLE};
 use crate::kinds::database::lifecycle::words::Phase;
+use crate::kinds::database::orders::needed::missing_scripts;
 use crate::kinds::database::plan::Plan;
 use crate::kinds::order::{ChildKind, ChildRef, Order, patch_of};
 use crate::kinds::reason::Reason;
@@ -31,7 +32,13 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         return if is_asked { leads_nobody(scene, target) } else { Vec::new() };
     }
     let labels = scene.members.pods().filter_map(|(ordinal, pod)| role(scene, ordinal, pod));
-    labels.chain(service(scene, target).1).chain(writers(scene, target)).collect()
+    labels.chain(service(scene, target).1).chain(writers(scene, target)).chain(scripts(scene)).collect()
+}
+
+/// A server that has lost its scripts does not start, and what it would say may close the question: they are made while it is open.
+fn scripts(scene: &Scene<'_>) -> Option<Order> {
+    let asks = scene.question.is_some() && scene.phase() == Phase::HumanIntervention;
+    asks.then(|| missing_scripts(scene)).flatten()
 }
 
 /// Nobody is led to the primary, to write what a last dump has not seen: who reads is led to replicas alone.
