@@ -30,7 +30,11 @@ pub const RULES: [Rule; 13] = [
         expression: || format!("!(request.namespace in {})", json!(SYSTEM)),
     },
     Rule { policy: CHILDREN, words: "nothing in its own namespace but its certificates", expression: || format!("!({})", is_at_home()) },
-    Rule { policy: CHILDREN, words: "what it leaves carries its label", expression: || format!("variables.goes || {}", is_ours("object")) },
+    Rule {
+        policy: CHILDREN,
+        words: "what it leaves carries a label of its own",
+        expression: || format!("variables.goes || {} || {}", is_ours("object"), has("object", KIND)),
+    },
     Rule {
         policy: CHILDREN,
         words: "what it changes was its own, or may be taken over: nobody controls it, and it is no Secret, no Job and no volume",

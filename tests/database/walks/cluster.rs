@@ -395,7 +395,7 @@ impl Cluster {
         let (now, told) = (self.others_now(), self.told_primary());
         let (epoch, volume) = (self.told_epoch(), self.volume(ordinal));
         let last_words = self.last_words(ordinal);
-        let waits = told.parse().is_ok_and(|primary| self.last_words(primary).is_some());
+        let waits = told.parse().is_ok_and(|primary| self.last_words(primary).is_some() || self.waits_for(primary, ordinal));
         let away = waits || self.away.contains(&ordinal) || last_words.is_some();
         let fenced = told.is_empty() && self.fenced() == ordinal.to_string();
         let complete: Vec<String> =
@@ -454,6 +454,15 @@ impl Cluster {
         if pod["status"]["conditions"][0]["status"] != json!(ready) {
             pod["status"]["conditions"] = json!([{ "type": "Ready", "status": ready, "lastTransitionTime": now }]);
         }
+    }
+
+    /// One that was a primary follows another only once that one says what it became: until then it waits.
+    fn waits_for(&self, primary: u32, ordinal: u32) -> bool {
+        let marker = |ordinal| self.markers.get(&self.volume(ordinal)?);
+        let is_of = |marker: Option<&(u32, bool, String)>, now: bool| {
+            marker.is_some_and(|(epoch, is_primary, _)| *is_primary && (*epoch >= self.told_epoch()) == now)
+        };
+        primary != ordinal && is_of(marker(ordinal), false) && !is_of(marker(primary), true)
     }
 
     /// The time as controllers and kubelets write it.
