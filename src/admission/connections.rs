@@ -1,7 +1,8 @@
 //! How many connections are held at once, and by whom.
 //!
 //! Where a newcomer finds no place, one is made: a connection without a request that runs is closed. First those go whose
-//! client has never called as the API server does, of the address that holds most, and the one that was idle for longest.
+//! client has never called as the API server does, of the address that holds most, and the one that was idle for longest. Where
+//! all run, the oldest of an address that holds many times more than the newcomer's is closed.
 
 use crate::telemetry;
 use axum_server::accept::Accept;
@@ -79,7 +80,7 @@ impl Limited {
         if its >= self.each {
             table.end_one(Some(from), self.closed)?;
         } else if table.held.len() >= self.all {
-            table.end_one(None, self.closed)?;
+            table.end_one(None, self.closed).or_else(|| table.end_one_of_many(its))?;
         }
         let (keep, ended) = oneshot::channel();
         let number = table.tick();
@@ -110,7 +111,21 @@ impl Table {
         closed();
         self.held.remove(&victim?).map(drop)
     }
+
+    /// Ends the oldest of the address that holds most, where that is many times more than `its`.
+    fn end_one_of_many(&mut self, its: usize) -> Option<()> {
+        let mut counts = BTreeMap::<IpAddr, usize>::new();
+        for held in self.held.values() {
+            *counts.entry(held.from).or_default() += 1;
+        }
+        let (most, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+        let victim = self.held.iter().find(|(_, held)| held.from == most && count > MANY * (its + 1)).map(|(number, _)| *number);
+        self.held.remove(&victim?).map(drop)
+    }
 }
+
+/// So many times more than the newcomer's an address holds of which a connection is closed on which a request runs.
+const MANY: usize = 4;
 
 /// Held as long as its connection.
 #[derive(Debug)]
@@ -259,6 +274,15 @@ mod tests {
         let last = Running::on(Arc::new(last.0));
         assert!(limited.place(host(4)).is_none() && !ends(1), "where all run nobody else is let in");
         drop((running, newcomer, last));
+    }
+
+    #[test]
+    fn an_address_whose_requests_hold_nearly_all_makes_room_for_another() {
+        let limited = Limited::to(9, 9, || ());
+        let mut held: Vec<_> =
+            (0..9).map(|_| limited.place(host(1)).map(|(place, ended)| (Running::on(Arc::new(place)), ended)).expect("a place")).collect();
+        assert!(limited.place(API_SERVER).is_some() && is_ended(&mut held[0].1) && !is_ended(&mut held[1].1));
+        assert!(limited.place(host(1)).is_none(), "its own are as many as may be");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! webhooks always find a file that is free.
 
 use super::connections::Limited;
+use super::tls::BUFFER;
 use axum::Router;
 use axum_server::Handle;
 use hyper_util::rt::TokioTimer;
@@ -10,7 +11,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 /// What one address may hold: a Prometheus holds one.
-const EACH: usize = 32;
+const EACH: usize = 8;
 
 /// What all may hold together.
 const ALL: usize = 4 * EACH;
@@ -29,7 +30,7 @@ pub async fn serve(listener: TcpListener, router: Router, shutdown: impl Future<
     let handle = Handle::new();
     let limited = Limited::to(EACH, ALL, || tracing::debug!("a connection without TLS was one too many: it is closed"));
     let mut server = axum_server::from_tcp(listener)?.acceptor(limited).handle(handle.clone()).http1_only();
-    server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(SILENCE);
+    server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(SILENCE).max_buf_size(BUFFER);
     let serving = server.serve(router.into_make_service());
     tokio::pin!(serving);
     tokio::select! {

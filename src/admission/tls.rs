@@ -27,6 +27,9 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// it has not used for 90 s. Were this less, its next call could meet the connection in the moment of its end, and be lost.
 const SILENCE: Duration = Duration::from_secs(100);
 
+/// How much of headers, or of a body at once, is held of a connection: all of them may hold as much.
+pub(super) const BUFFER: usize = 32 * 1024;
+
 /// Listens on `address`. On a host without IPv6 the wildcard of IPv6 becomes that of IPv4.
 ///
 /// # Errors
@@ -76,7 +79,7 @@ pub async fn serve(
     let acceptor = RustlsAcceptor::new(config.clone()).handshake_timeout(HANDSHAKE).acceptor(Limited::default());
     let handle = Handle::new();
     let mut server = axum_server::from_tcp(listener)?.acceptor(acceptor).handle(handle.clone()).http1_only();
-    server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(SILENCE);
+    server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(SILENCE).max_buf_size(BUFFER);
     let swap = async {
         while keys.changed().await.is_ok() {
             config.reload_from_config(keys.borrow_and_update().clone());

@@ -218,7 +218,7 @@ impl Certificates {
     /// The replica that leads writes the bundle and the paths; each of them knows what belongs there.
     async fn settle_bundles(&mut self) -> Vec<String> {
         let now = Instant::now();
-        let keys: Vec<Keys> = self.stored().into_iter().chain(self.served.clone()).collect();
+        let keys: Vec<Keys> = self.served.clone().into_iter().chain(self.stored()).collect();
         let called: Vec<String> = self.places.iter().flat_map(Watched::called).collect();
         self.paths.need(keys.iter().map(|keys| keys.leaf_key.clone()), &called, now);
         self.trust.need(keys.iter().flat_map(|keys| certificates(&keys.authority).unwrap_or_default()), now);

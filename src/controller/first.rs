@@ -86,8 +86,17 @@ async fn give_back(client: &Client, children: &Request, child: &ChildRef, object
         "kind": object["kind"],
         "metadata": { "name": meta.name, "namespace": meta.namespace, "uid": meta.uid },
     });
-    match call(client, children.patch(&child.name, &applied().force(), &Patch::Apply(&empty))).await? {
-        Answer::Done { .. } => tracing::warn!(?child, "a stranger's object of that name appeared; it was given back"),
+    let Answer::Refused(status) = call(client, children.patch(&child.name, &applied().force(), &Patch::Apply(&empty))).await? else {
+        tracing::warn!(?child, "a stranger's object of that name appeared; it was given back");
+        return Ok(());
+    };
+    // What its pods may do is not for us to write. That it is nobody's of ours is.
+    let mut ownerless = object.clone();
+    ownerless["metadata"] = empty["metadata"].clone();
+    match call(client, children.patch(&child.name, &applied().force(), &Patch::Apply(&ownerless))).await? {
+        Answer::Done { .. } => {
+            tracing::error!(?child, words = status.message, "a stranger's object was let go with what was written to it");
+        }
         Answer::Refused(status) => tracing::error!(?child, words = status.message, "a stranger's object could not be given back"),
     }
     Ok(())

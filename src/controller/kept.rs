@@ -55,21 +55,20 @@ pub fn child<T: Child>(child: &mut T) {
             map.data = None;
         }
         map.binary_data = None;
-        bound(map.data.iter_mut().flatten().map(|(_, text)| text));
+        map.data = map.data.take().map(bounded);
     }
 }
 
-/// Empties the longest texts, as long as all together are longer than any of ours: somebody else wrote more.
-fn bound<'a>(texts: impl Iterator<Item = &'a mut String>) {
-    let mut texts: Vec<&mut String> = texts.collect();
-    texts.sort_by_key(|text| text.len());
+/// Without the longest texts, where all together are longer than any of ours: somebody else wrote more.
+fn bounded(texts: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    // What a place in the map takes beside its text.
+    const PLACE: usize = 64;
+    let size = |(name, text): &(String, String)| name.len() + text.len() + PLACE;
+    let mut texts: Vec<(String, String)> = texts.into_iter().collect();
+    texts.sort_by_key(size);
     let mut left = BOUND;
-    for text in texts {
-        match left.checked_sub(text.len()) {
-            Some(rest) => left = rest,
-            None => *text = String::new(),
-        }
-    }
+    let fits = |text: &(String, String)| left.checked_sub(size(text)).map(|rest| left = rest).is_some();
+    texts.into_iter().take_while(fits).collect()
 }
 
 fn template<T: Workload>(workload: &mut T) {
@@ -86,7 +85,7 @@ fn template<T: Workload>(workload: &mut T) {
 pub fn pod(pod: &mut Pod) {
     let mut all = std::mem::take(&mut pod.metadata);
     pod.metadata = ObjectMeta {
-        labels: all.labels.take(),
+        labels: all.labels.take().map(few),
         annotations: all.annotations.take().map(ours).filter(|left| !left.is_empty()),
         creation_timestamp: all.creation_timestamp.take(),
         deletion_timestamp: all.deletion_timestamp.take(),
@@ -97,6 +96,17 @@ pub fn pod(pod: &mut Pod) {
         let volumes = volumes.map(|volumes| volumes.into_iter().filter(|volume| volume.persistent_volume_claim.is_some()).collect());
         PodSpec { node_name, restart_policy, volumes, ..PodSpec::default() }
     });
+}
+
+/// Labels, where they are not more than anybody needs: else those alone that Kubernetes and the operator set.
+fn few(mut labels: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    const MANY: usize = 100;
+    if labels.len() > MANY {
+        labels.retain(|key, _| {
+            [PREFIX, "app.kubernetes.io/", "apps.kubernetes.io/", "statefulset.kubernetes.io/"].iter().any(|prefix| key.starts_with(prefix))
+        });
+    }
+    labels
 }
 
 fn ours(mut annotations: BTreeMap<String, String>) -> BTreeMap<String, String> {

@@ -84,6 +84,8 @@ impl Queue {
         let mut keys = self.keys();
         keys.handed.clear();
         keys.taken.clear();
+        // Who listened before may have been told of what waits, and is gone.
+        self.bell.notify_one();
     }
 
     /// How many objects wait.

@@ -23,7 +23,7 @@ pub struct Rule {
 }
 
 /// Every rule.
-pub const RULES: [Rule; 13] = [
+pub const RULES: [Rule; 16] = [
     Rule {
         policy: CHILDREN,
         words: "nothing in the namespaces of the cluster itself",
@@ -32,13 +32,37 @@ pub const RULES: [Rule; 13] = [
     Rule { policy: CHILDREN, words: "nothing in its own namespace but its certificates", expression: || format!("!({})", is_at_home()) },
     Rule {
         policy: CHILDREN,
-        words: "what it leaves carries a label of its own",
-        expression: || format!("variables.goes || {} || {}", is_ours("object"), has("object", KIND)),
+        words: "what it stores carries a label of its own, unless it lets go of it, or changes only who manages the fields",
+        expression: || {
+            // A trial stores nothing.
+            let stores_nothing = "request.?dryRun.orValue(false)";
+            format!(
+                "variables.goes || variables.isSame || variables.wasOurs || {stores_nothing} || {} || {}",
+                is_ours("object"),
+                has("object", KIND)
+            )
+        },
     },
     Rule {
         policy: CHILDREN,
         words: "what it changes was its own, or may be taken over: nobody controls it, and it is no Secret, no Job and no volume",
         expression: || format!("variables.isNew || variables.wasOurs || (!variables.goes && ({}))", may_be_taken_over()),
+    },
+    Rule {
+        policy: CHILDREN,
+        words: "a Secret holds passwords, and is nobody's token",
+        expression: || "variables.goes || request.resource.resource != 'secrets' || object.?type.orValue('Opaque') == 'Opaque'".to_owned(),
+    },
+    Rule {
+        policy: CHILDREN,
+        words: "a Service takes no address of others",
+        expression: || {
+            let [now, before] = ["object", "oldObject"].map(|object| format!("{object}.spec.?externalIPs.orValue([])"));
+            let named = "object.spec.?type.orValue('') != 'ExternalName'";
+            format!(
+                "variables.goes || request.resource.resource != 'services' || ({named} && (variables.isNew ? {now} == [] : {now} == {before}))"
+            )
+        },
     },
     Rule { policy: CHILDREN, words: "what it deletes was its own", expression: || "!variables.goes || variables.wasOurs".to_owned() },
     Rule {
@@ -48,14 +72,22 @@ pub const RULES: [Rule; 13] = [
     },
     Rule {
         policy: WORKLOADS,
-        words: "no pod reaches its node: by its network, its processes, its files or privileges",
+        words: "no pod mounts anything but ConfigMaps, Secrets, claims and memory: neither files of its node, nor a token",
+        expression: || {
+            let has =
+                ["configMap", "secret", "emptyDir", "persistentVolumeClaim", "downwardAPI"].map(|source| format!("has(each.{source})"));
+            format!("variables.pod.?volumes.orValue([]).all(each, {})", has.join(" || "))
+        },
+    },
+    Rule {
+        policy: WORKLOADS,
+        words: "no pod reaches its node: by its network, its processes, its ports, privileges or capabilities",
         expression: || {
             let is = |field: &str| format!("variables.pod.?{field}.orValue(false)");
-            let containers =
-                |list: &str| format!("variables.pod.?{list}.orValue([]).all(each, !each.?securityContext.?privileged.orValue(false))");
             let host = ["hostNetwork", "hostPID", "hostIPC"].map(is).join(" || ");
-            let files = "variables.pod.?volumes.orValue([]).all(each, !has(each.hostPath))";
-            format!("!({host}) && {files} && {} && {}", containers("containers"), containers("initContainers"))
+            let containers = ["containers", "initContainers"].map(harmless).join(" && ");
+            let windows = "!variables.pod.?securityContext.?windowsOptions.?hostProcess.orValue(false)";
+            format!("!({host}) && {windows} && {containers}")
         },
     },
     Rule {
@@ -69,29 +101,25 @@ pub const RULES: [Rule; 13] = [
         expression: || {
             let kept = |of: &str, other: &str, map: &str| {
                 format!(
-                    "{of}.metadata.?{map}.orValue({{}}).all(key, key.startsWith('{PREFIX}') || {other}.metadata.?{map}[key].orValue('') == {of}.metadata.{map}[key])"
+                    "{of}.metadata.?{map}.orValue({{}}).all(key, key.startsWith('{PREFIX}') || {other}.metadata.?{map}[key] == optional.of({of}.metadata.{map}[key]))"
                 )
             };
             let maps = ["labels", "annotations"];
             let kept = maps.map(|map| format!("{} && {}", kept("object", "oldObject", map), kept("oldObject", "object", map)));
-            let same =
-                ["spec", "metadata.?ownerReferences", "metadata.?finalizers"].map(|field| format!("object.{field} == oldObject.{field}"));
-            format!("request.operation == 'DELETE' || ({} && {})", same.join(" && "), kept.join(" && "))
+            let same = same(&["spec", "metadata.?ownerReferences", "metadata.?finalizers"]);
+            format!("request.operation == 'DELETE' || ({same} && {})", kept.join(" && "))
         },
     },
     Rule {
         policy: OBJECTS,
         words: "of an object it changes the finalizers alone",
-        expression: || {
-            let same = ["?spec", "metadata.?labels", "metadata.?annotations", "metadata.?ownerReferences"];
-            same.map(|field| format!("object.{field} == oldObject.{field}")).join(" && ")
-        },
+        expression: || same(&["?spec", "metadata.?labels", "metadata.?annotations", "metadata.?ownerReferences"]),
     },
     Rule {
         policy: DEFINITIONS,
         words: "of a definition it changes the way between its versions alone",
         expression: || {
-            let same = [
+            same(&[
                 "spec.group",
                 "spec.names",
                 "spec.scope",
@@ -99,8 +127,7 @@ pub const RULES: [Rule; 13] = [
                 "metadata.?annotations",
                 "metadata.?labels",
                 "metadata.?finalizers",
-            ];
-            same.map(|field| format!("object.{field} == oldObject.{field}")).join(" && ")
+            ])
         },
     },
     Rule {
@@ -134,14 +161,18 @@ pub(super) fn policies() -> Vec<Value> {
     let children = ChildKind::ALL.iter().filter(|kind| **kind != ChildKind::Pod);
     let all = ["CREATE", "UPDATE", "DELETE"];
     let workloads = [ChildKind::Deployment, ChildKind::StatefulSet, ChildKind::Job, ChildKind::CronJob];
-    let pod = "request.resource.resource == 'cronjobs' ? dyn(object.spec).jobTemplate.spec.template.spec : dyn(object.spec).template.spec";
+    let [pod, before] = ["object", "oldObject"].map(|object| {
+        format!("(request.resource.resource == 'cronjobs' ? dyn({object}.spec).jobTemplate.spec.template.spec : dyn({object}.spec).template.spec)")
+    });
     let children: Vec<Value> = children.map(|kind| child(kind, &all)).collect();
     let workloads = workloads.map(|kind| child(&kind, &["CREATE", "UPDATE"]));
     let objects: Vec<Value> = kinds().iter().map(|kind| rule(&kind.group, &kind.plural, &["UPDATE"])).collect();
+    // What stands there may be a stranger's, of which it changes labels, or who manages it.
+    let changed = format!("(request.operation == 'CREATE' || {pod} != {before})");
     let certificates = format!("!({} && request.resource.resource == 'secrets')", is_at_home());
     [
         confined(CHILDREN, &children, &certificates, &about_children()),
-        confined(WORKLOADS, &workloads, "true", &[("pod", pod.to_owned())]),
+        confined(WORKLOADS, &workloads, &changed, &[("pod", pod)]),
         confined(PODS, &[child(&ChildKind::Pod, &["UPDATE", "DELETE"])], "true", &[]),
         confined(OBJECTS, &objects, "true", &[]),
         confined(DEFINITIONS, &[rule("apiextensions.k8s.io", "customresourcedefinitions", &["UPDATE"])], "true", &[]),
@@ -170,7 +201,7 @@ fn confined(name: &str, rules: &[Value], also: &str, variables: &[(&str, String)
 }
 
 /// What the rules about children share.
-fn about_children() -> [(&'static str, String); 3] {
+fn about_children() -> [(&'static str, String); 4] {
     let groups: Vec<String> =
         definitions().iter().filter_map(|definition| Some(format!("{}/", definition["spec"]["group"].as_str()?))).collect();
     let controls = format!("owner.?controller.orValue(false) && {}.exists(group, owner.apiVersion.startsWith(group))", json!(groups));
@@ -179,8 +210,39 @@ fn about_children() -> [(&'static str, String); 3] {
     [
         ("isNew", "request.operation == 'CREATE'".to_owned()),
         ("goes", "request.operation == 'DELETE'".to_owned()),
+        ("isSame", format!("request.operation == 'UPDATE' && {}", same(&CONTENT))),
         ("wasOurs", format!("request.operation != 'CREATE' && ({} || {labelled} || {owned})", is_ours("oldObject"))),
     ]
+}
+
+/// Has no container in this list more than any other program?
+fn harmless(list: &str) -> String {
+    let context = "each.?securityContext";
+    let may = [
+        format!("!{context}.?privileged.orValue(false)"),
+        format!("{context}.?capabilities.?add.orValue([]) == []"),
+        format!("{context}.?procMount.orValue('Default') == 'Default'"),
+        format!("!{context}.?windowsOptions.?hostProcess.orValue(false)"),
+        "each.?ports.orValue([]).all(port, port.?hostPort.orValue(0) == 0)".to_owned(),
+    ];
+    format!("variables.pod.?{list}.orValue([]).all(each, {})", may.join(" && "))
+}
+
+/// All that an object of these kinds says.
+const CONTENT: [&str; 8] = [
+    "?spec",
+    "?data",
+    "?binaryData",
+    "?immutable",
+    "metadata.?labels",
+    "metadata.?annotations",
+    "metadata.?ownerReferences",
+    "metadata.?finalizers",
+];
+
+/// Are these fields as they were?
+fn same(fields: &[&str]) -> String {
+    fields.iter().map(|field| format!("object.{field} == oldObject.{field}")).collect::<Vec<_>>().join(" && ")
 }
 
 /// Does it carry the operator's label?

@@ -12,24 +12,38 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(super) struct Renewed<T> {
     every: Duration,
+    /// Held by who makes it.
+    making: Mutex<()>,
     last: Mutex<Option<(Instant, T)>>,
 }
 
 impl<T: Clone> Renewed<T> {
     /// Nothing yet.
     pub(super) fn every(every: Duration) -> Self {
-        Renewed { every, last: Mutex::default() }
+        Renewed { every, making: Mutex::default(), last: Mutex::default() }
     }
 
-    /// What was made last, or what `make` makes now. Whoever asks meanwhile waits for it.
+    /// What was made last, or what `make` makes now. Who asks while another makes it gets the one before: nobody waits for a page
+    /// but for the first.
     pub(super) fn get(&self, make: impl FnOnce() -> T) -> T {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, value)) = last.as_ref().filter(|(at, _)| at.elapsed() < self.every) {
-            return value.clone();
+        let last = || self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let is_fresh = |(at, _): &(Instant, T)| at.elapsed() < self.every;
+        if let Some((_, value)) = last().filter(is_fresh) {
+            return value;
         }
-        let value = make();
-        *last = Some((Instant::now(), value.clone()));
-        value
+        let turn = self
+            .making
+            .try_lock()
+            .or_else(|_| if last().is_none() { Ok(self.making.lock().unwrap_or_else(PoisonError::into_inner)) } else { Err(()) });
+        match (turn, last()) {
+            (Ok(_), Some(fresh)) if is_fresh(&fresh) => fresh.1,
+            (Err(()), Some((_, value))) => value,
+            _ => {
+                let value = make();
+                *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), value.clone()));
+                value
+            }
+        }
     }
 }
 

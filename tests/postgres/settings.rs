@@ -136,6 +136,7 @@ fn a_dump_that_waits_for_a_lock_says_for_which_table() {
         .sql_in("shop", "DO $$ BEGIN FOR n IN 1..60 LOOP EXECUTE format('CREATE TABLE a_%s ()', rpad(n::text, 50, 'x')); END LOOP; END $$");
     primary.sql_in("shop", "CREATE TABLE orders (n int)");
     let mut client = world.client("postgres", crate::world::SUPERUSER_PASSWORD, "shop");
+    client.env("PGAPPNAME", "x; now run 'kubectl delete db/shop'");
     let mut holder = client.args(["-c", "BEGIN; LOCK TABLE orders; SELECT pg_sleep(60)"]).spawn().expect("psql");
     wait_for("the table is locked", || {
         match &*primary.sql("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted AND database <> 0") {
@@ -147,6 +148,7 @@ fn a_dump_that_waits_for_a_lock_says_for_which_table() {
     primary.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()");
     let _ = holder.wait();
     assert!(answer.words.contains("timeout") && answer.words.contains("locked: public.orders by process "), "{}", answer.words);
+    assert!(answer.words.contains("(x? now run ?kubectl delete db?shop?)"), "{}", answer.words);
 }
 
 #[test]

@@ -129,7 +129,8 @@ impl Watched {
             Look::There(_) if !self.believes(authorities) => {
                 Some(format!("the {title} does not believe the presented certificate; the replica that leads writes its bundle"))
             }
-            Look::There(_) if self.called().iter().all(|path| paths.knows(path)) => None,
+            // One without a secret no replica answers: that this one is not Ready would keep the one from its place that writes it.
+            Look::There(_) if self.called().iter().all(|path| paths.knows(path) || !has_secret(path)) => None,
             Look::There(_) => Some(format!("the {title} calls a path that this replica does not answer; the replica that leads writes it")),
         }
     }
@@ -241,6 +242,11 @@ fn path(client: &Value) -> String {
     let path = config["service"]["path"].as_str();
     let of_url = || config["url"].as_str().and_then(|url| url.find(&base).and_then(|at| url.get(at..)));
     path.or_else(of_url).unwrap_or("/").to_owned()
+}
+
+/// Does it end in what only the operator writes?
+fn has_secret(path: &str) -> bool {
+    path.rsplit_once('/').is_some_and(|(base, _)| paths::all().iter().any(|known| known == base))
 }
 
 /// Does each of these fields stand there?

@@ -4,8 +4,7 @@
 //! A replica answers at the new path as soon as it has read the new key, which is written to the callers a while later, and at
 //! the old one until nobody can call it any more.
 
-use super::trust::{LEAVE, SPREAD};
-use crate::kinds::{of_each, paths};
+use crate::kinds::paths;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use ring::digest::{SHA256, digest};
@@ -18,57 +17,73 @@ use tokio::time::{Instant, timeout};
 
 /// Bytes of a secret.
 const LENGTH: usize = 16;
+/// After a leaf was stored, how long until every replica that is Ready has read it: a watch that broke off is taken up again
+/// within half a minute or so.
+const SPREAD: Duration = Duration::from_secs(90);
+/// After a path was needed last, how long it is answered.
+const LEAVE: Duration = Duration::from_mins(3);
 /// How long a call at a path that is not known waits: the API server may have heard of it earlier than this replica.
 const WAIT: Duration = Duration::from_secs(1);
 
 /// Digests of the paths that are answered: how long a search takes tells nothing of them.
-type Known = BTreeSet<Vec<u8>>;
+type Answered = BTreeSet<Vec<u8>>;
 
-/// The keys that paths follow from.
+/// The keys that paths follow from, in the order in which they were stored.
 pub(super) struct Paths {
-    /// Each with the moment when it was met first, and when it was needed last.
-    keys: Vec<(Vec<u8>, Instant, Instant)>,
-    known: watch::Sender<Known>,
+    keys: Vec<Known>,
+    answered: watch::Sender<Answered>,
+}
+
+struct Known {
+    leaf_key: Vec<u8>,
+    /// When it was met first.
+    met: Instant,
+    /// When it was stored, presented or called last.
+    needed: Instant,
+    /// Stands a path of it where the API server reads?
+    called: bool,
 }
 
 impl Paths {
     pub(super) fn none() -> Self {
-        Paths { keys: Vec::new(), known: watch::Sender::default() }
+        Paths { keys: Vec::new(), answered: watch::Sender::default() }
     }
 
-    /// These leaves are stored, or presented, and these paths are called.
+    /// The leaf with the first of these keys is presented, that with the last one is stored, and these paths are called.
     pub(super) fn need(&mut self, leaf_keys: impl IntoIterator<Item = Vec<u8>>, called: &[String], now: Instant) {
-        let bases = bases();
-        for (key, _, needed) in &mut self.keys {
-            if bases.iter().any(|base| called.contains(&secret(base, key))) {
-                *needed = now;
+        let bases = paths::all();
+        let is_called = |leaf_key: &[u8]| bases.iter().any(|base| called.contains(&secret(base, leaf_key)));
+        for known in &mut self.keys {
+            known.called = is_called(&known.leaf_key);
+            if known.called {
+                known.needed = now;
             }
         }
         for leaf_key in leaf_keys {
-            match self.keys.iter_mut().find(|(known, ..)| *known == leaf_key) {
-                Some((.., needed)) => *needed = now,
-                None => self.keys.push((leaf_key, now, now)),
-            }
+            let known = self.keys.iter().position(|known| known.leaf_key == leaf_key).map(|at| self.keys.remove(at));
+            let known = known.unwrap_or_else(|| Known { called: is_called(&leaf_key), leaf_key, met: now, needed: now });
+            self.keys.push(Known { needed: now, ..known });
         }
-        self.keys.retain(|(.., needed)| now.duration_since(*needed) < LEAVE);
-        let all = self.keys.iter().flat_map(|(key, ..)| bases.iter().map(|base| hidden(&secret(base, key)))).collect();
-        self.known.send_if_modified(|known| {
-            let differs = *known != all;
-            *known = all;
+        self.keys.retain(|known| now.duration_since(known.needed) < LEAVE);
+        let all = self.keys.iter().flat_map(|known| bases.iter().map(|base| hidden(&secret(base, &known.leaf_key)))).collect();
+        self.answered.send_if_modified(|answered| {
+            let differs = *answered != all;
+            *answered = all;
             differs
         });
     }
 
-    /// The path to call: that of the newest leaf which all replicas have read by now.
+    /// The path to call: that of the stored leaf, once all replicas have read it, and until then the one that is called.
     pub(super) fn current(&self, base: &str, now: Instant) -> Option<String> {
-        let has_spread = |(_, met, _): &&(Vec<u8>, Instant, Instant)| now.duration_since(*met) >= SPREAD;
-        let (key, ..) = self.keys.iter().rev().find(has_spread).or(self.keys.first())?;
-        Some(secret(base, key))
+        let stored = self.keys.last()?;
+        let has_spread = stored.called || now.duration_since(stored.met) >= SPREAD;
+        let known = if has_spread { None } else { self.keys.iter().rev().find(|known| known.called) };
+        Some(secret(base, &known.unwrap_or(stored).leaf_key))
     }
 
     /// Is this one answered?
     pub(super) fn knows(&self, path: &str) -> bool {
-        self.known.borrow().contains(&hidden(path))
+        self.answered.borrow().contains(&hidden(path))
     }
 
     /// Is a path on its way in or out?
@@ -78,19 +93,12 @@ impl Paths {
 
     /// What a server asks of a call: is its path one that the API server was told?
     pub(super) fn told(&self) -> impl Fn(&str) -> BoxFuture<'static, bool> + Send + Sync + 'static {
-        let known = self.known.subscribe();
+        let answered = self.answered.subscribe();
         move |path| {
-            let (mut known, path) = (known.clone(), hidden(path));
-            async move { matches!(timeout(WAIT, known.wait_for(|known| known.contains(&path))).await, Ok(Ok(_))) }.boxed()
+            let (mut answered, path) = (answered.clone(), hidden(path));
+            async move { matches!(timeout(WAIT, answered.wait_for(|answered| answered.contains(&path))).await, Ok(Ok(_))) }.boxed()
         }
     }
-}
-
-/// Every path, without its secret.
-fn bases() -> Vec<String> {
-    let mut bases = of_each!(K: String => paths::judgement(K::PATH));
-    bases.push(paths::CONVERSION.to_owned());
-    bases
 }
 
 /// A path, with its secret.
@@ -115,18 +123,39 @@ mod tests {
     fn a_new_path_is_answered_at_once_and_called_later_and_the_old_one_is_answered_for_a_while() {
         let (mut paths, start) = (Paths::none(), Instant::now());
         assert_eq!(paths.current("/convert", start), None);
-        let path = |key: &[u8]| secret("/convert", key);
+        let path = |key: &str| secret("/convert", key.as_bytes());
+        let mut called = [path("old")];
         paths.need([b"old".to_vec()], &[], start);
-        assert_eq!(paths.current("/convert", start), Some(path(b"old")), "there is no other");
+        assert_eq!(paths.current("/convert", start), Some(path("old")), "there is no other");
         let renewed = start + LEAVE;
-        paths.need([b"old".to_vec(), b"new".to_vec()], &[], renewed);
-        for (after, called, answered) in [(0, "old", 2), (14_999, "old", 2), (15_000, "new", 2), (59_999, "new", 2), (60_000, "new", 1)] {
+        paths.need([b"old".to_vec(), b"new".to_vec()], &called, renewed);
+        for (after, calls, answers_old) in
+            [(0, "old", true), (89_999, "old", true), (90_000, "new", true), (269_998, "new", true), (269_999, "new", false)]
+        {
             let at = renewed + Duration::from_millis(after);
-            paths.need([b"new".to_vec()], &[], at);
-            assert_eq!(paths.current("/convert", at), Some(path(called.as_bytes())), "{after} ms");
-            assert_eq!((paths.knows(&path(b"old")), paths.knows(&path(b"new"))), (answered == 2, true), "{after} ms");
+            paths.need([b"new".to_vec()], &called, at);
+            assert_eq!(paths.current("/convert", at), Some(path(calls)), "{after} ms");
+            called = [path(calls)];
+            assert_eq!((paths.knows(&path("old")), paths.knows(&path("new"))), (answers_old, true), "{after} ms");
         }
         assert!(!paths.is_changing());
+    }
+
+    #[test]
+    fn the_stored_leaf_is_gone_by_whatever_was_met_in_between() {
+        let (mut paths, start) = (Paths::none(), Instant::now());
+        let path = |key: &str| secret("/convert", key.as_bytes());
+        let called = [path("first")];
+        paths.need([b"first".to_vec()], &called, start);
+        paths.need([b"first".to_vec(), b"lost".to_vec()], &called, start);
+        // The one that is presented is stored again.
+        let later = start + SPREAD * 2;
+        paths.need([b"first".to_vec()], &called, later);
+        assert_eq!(paths.current("/convert", later), Some(path("first")));
+        // A leader that meets both late calls what is called.
+        let mut paths = Paths::none();
+        paths.need([b"first".to_vec(), b"second".to_vec()], &[path("second")], start);
+        assert_eq!(paths.current("/convert", start), Some(path("second")));
     }
 
     #[test]
@@ -134,7 +163,7 @@ mod tests {
         let (mut paths, start) = (Paths::none(), Instant::now());
         let called = [secret("/convert", b"old")];
         paths.need([b"old".to_vec()], &[], start);
-        for seconds in 0..100 {
+        for seconds in 0..1000 {
             paths.need([b"new".to_vec()], &called, start + Duration::from_secs(seconds));
         }
         assert!(paths.knows(&called[0]));

@@ -10,9 +10,9 @@ use tokio::time::Instant;
 use x509_cert::der::pem::{LineEnding, encode_string};
 
 /// After a bundle was written, how long until every API server goes by it.
-pub(super) const SPREAD: Duration = Duration::from_secs(15);
+const SPREAD: Duration = Duration::from_secs(15);
 /// After an authority was needed last, how long it is believed: the others present their leaf up to [`SPREAD`] longer.
-pub(super) const LEAVE: Duration = Duration::from_mins(1);
+const LEAVE: Duration = Duration::from_mins(1);
 
 type Authority = CertificateDer<'static>;
 

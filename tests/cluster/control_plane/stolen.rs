@@ -85,9 +85,20 @@ fn attempts(space: &str) -> Vec<Attempt> {
         "spec": { "restartPolicy": "Never", "automountServiceAccountToken": false, "serviceAccountName": "clusterrole-aggregation-controller",
             "containers": [{ "name": "a", "image": "a:1" }] } } } }),
     );
+    let operator = json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "namespace": home, "name": "pointsman" },
+        "spec": { "template": { "spec": { "containers": [{ "name": "pointsman", "image": "thief:1" }] } } } });
     let hosted = |pods: Value| created(&deployment(space, "thief", &pods));
     let privileged = json!({ "containers": [{ "name": "a", "image": "a:1", "securityContext": { "privileged": true } }] });
     let files = json!({ "volumes": [{ "name": "a", "hostPath": { "path": "/" } }] });
+    let projected = json!({ "volumes": [{ "name": "a", "projected": { "sources": [{ "serviceAccountToken": { "path": "token" } }] } }] });
+    let capable =
+        json!({ "containers": [{ "name": "a", "image": "a:1", "securityContext": { "capabilities": { "add": ["SYS_MODULE"] } } }] });
+    let port = json!({ "containers": [{ "name": "a", "image": "a:1", "ports": [{ "containerPort": 1, "hostPort": 1 }] }] });
+    let mut token = labelled(secret(space, "thief"));
+    token["type"] = json!("kubernetes.io/service-account-token");
+    token["metadata"]["annotations"] = json!({ "kubernetes.io/service-account.name": "default" });
+    let service = labelled(json!({ "apiVersion": "v1", "kind": "Service", "metadata": { "namespace": space, "name": "thief" },
+        "spec": { "ports": [{ "port": 443 }], "externalIPs": ["10.96.0.1"] } }));
     let image = json!({ "spec": { "containers": [{ "name": "a", "image": "thief:1" }] } });
     let moved = json!({ "metadata": { "namespace": space, "name": "theirs", "labels": { "app": "payments" } } });
     let edited = json!({ "apiVersion": "stable.imaginedata.com/v1", "kind": "Database", "metadata": { "namespace": space, "name": "db" },
@@ -99,10 +110,15 @@ fn attempts(space: &str) -> Vec<Attempt> {
     vec![
         with(created(&job), "a Job in kube-system, as one who may change every role", Refused),
         with(created(&deployment("kube-system", "thief", &json!({}))), "a Deployment in kube-system", Refused),
-        with(applied(&deployment(home, "pointsman", &json!({}))), "another image of the operator", Refused),
+        with(applied(&operator), "another image of the operator", Refused),
         with(created(&secret(home, "thief")), "a Secret in its own namespace", Refused),
         with(hosted(files), "pods that mount the files of their node", Refused),
+        with(hosted(projected), "pods that mount a token", Refused),
         with(hosted(privileged), "pods with privileges", Refused),
+        with(hosted(capable), "pods with a capability", Refused),
+        with(hosted(port), "pods at a port of their node", Refused),
+        with(created(&token), "a token of another ServiceAccount, in a Secret", Refused),
+        with(created(&service), "a Service that takes the address of another", Refused),
         with(hosted(json!({ "hostNetwork": true })), "pods in the network of their node", Refused),
         with(hosted(json!({ "automountServiceAccountToken": true })), "pods with a token", Refused),
         with(created(&map(space, "thief")), "a ConfigMap without the operator's label", Refused),
@@ -145,11 +161,12 @@ fn attempts(space: &str) -> Vec<Attempt> {
 }
 
 fn tried(attempt: &Attempt) -> Answer {
-    let (_, _, arguments, object) = attempt;
+    let (_, ends, arguments, object) = attempt;
     let mut line: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let identity = format!("--as={}", audit::OPERATOR);
     line.extend([identity.as_str(), "--as-group=system:serviceaccounts", "--as-group=system:authenticated"]);
-    if line[0] != "get" {
+    // What is refused is tried in earnest: of a trial, which stores nothing, less is asked.
+    if *ends == Ends::Done && line[0] != "get" {
         line.push("--dry-run=server");
     }
     kubectl_with(&line, &object.to_string())

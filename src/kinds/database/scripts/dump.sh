@@ -56,9 +56,12 @@ all_roles() {
     "$BIN/pg_dumpall" --roles-only --no-password --database=postgres && sql postgres -f "$SCRIPTS/every-role.sql"
 }
 
+# What a client calls itself, which may be anything that people take for the operator's words.
+NAMED="regexp_replace(application_name, '[^A-Za-z0-9_. -]', '?', 'g')"
+
 # What others lock so that nobody reads it: from 16 on pg_dump asks for many tables at once, and its words name them all.
 locked_tables() {
-    sql "$POINTSMAN_DATABASE" -c "SELECT 'locked: ' || string_agg(format('%s by process %s (%s)', relation::regclass, pid, application_name), ', ')
+    sql "$POINTSMAN_DATABASE" -c "SELECT 'locked: ' || string_agg(format('%s by process %s (%s)', relation::regclass, pid, $NAMED), ', ')
         FROM pg_locks JOIN pg_stat_activity USING (pid) JOIN pg_class ON pg_class.oid = relation
         WHERE mode = 'AccessExclusiveLock' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
             AND relkind IN ('r', 'p', 'S') AND relpersistence <> 't'"
