@@ -16,6 +16,7 @@ mod paths;
 mod readiness;
 mod secret;
 mod trust;
+mod wanted;
 
 use super::lease::Leadership;
 use super::names::SECRET;
@@ -23,7 +24,7 @@ use crate::config::Source;
 use crate::telemetry;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use bundle::{Wanted, Watched};
+use bundle::Watched;
 pub use fault::Fault;
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -44,6 +45,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use trust::{Handover, Trust};
+use wanted::Wanted;
 
 const MANAGER: &str = "pointsman-certificates";
 /// How often the dates are looked at when nothing happens.

@@ -71,7 +71,6 @@ pub async fn reconcile<K: Served>(site: Arc<Site<K>>, key: Key) -> Result<Action
     let turn = site.queue.begun(&key);
     // A task of its own: looks run beside each other, and none ends the one that starts them all.
     let next = tokio::spawn(remembered(site, key, turn.is_asked_for)).await;
-    drop(turn);
     let next = next.unwrap_or(Err(Failed { cause: Cause::Panicked, again: LONGEST }));
     look.ended(match &next {
         Ok(next) if *next == Action::await_change() => Ended::Well,

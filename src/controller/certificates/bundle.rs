@@ -4,9 +4,10 @@
 use super::look::Look;
 use super::paths::Paths;
 use super::trust::Believed;
+use super::wanted::{Wanted, has_secret, lies_in, path};
 use super::{MANAGER, PAUSE};
 use crate::controller::calls::bounded;
-use crate::kinds::{of_each, paths};
+use crate::kinds::of_each;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams};
@@ -46,14 +47,6 @@ fn places(home: &str) -> Vec<Place> {
 
 fn resource(group: &str, kind: &str, plural: &str) -> ApiResource {
     ApiResource { group: group.into(), version: "v1".into(), api_version: format!("{group}/v1"), kind: kind.into(), plural: plural.into() }
-}
-
-/// What the clients are to have.
-pub(super) struct Wanted<'a> {
-    /// The bundle, in base64.
-    pub(super) bundle: String,
-    pub(super) paths: &'a Paths,
-    pub(super) now: Instant,
 }
 
 /// A place, as it was last seen, and when we wrote it last.
@@ -217,41 +210,6 @@ impl Place {
             _ => Vec::new(),
         }
     }
-}
-
-impl Wanted<'_> {
-    /// Fields of the settings of one client.
-    fn of(&self, client: &Value) -> Value {
-        let (base, config) = (paths::called_by(client["name"].as_str()), &client["clientConfig"]);
-        let mut fields = json!({ "caBundle": self.bundle });
-        if let Some(path) = self.paths.current(&base, self.now) {
-            match config["url"].as_str().map(|url| url.split_once(&base)) {
-                Some(Some((host, _))) => fields["url"] = json!(format!("{host}{path}")),
-                // Of an address that leads elsewhere nobody knows what is called there.
-                Some(None) => {}
-                None => fields["service"] = json!({ "path": path }),
-            }
-        }
-        fields
-    }
-}
-
-/// The path that a client calls.
-fn path(client: &Value) -> String {
-    let (config, base) = (&client["clientConfig"], paths::called_by(client["name"].as_str()));
-    let path = config["service"]["path"].as_str();
-    let of_url = || config["url"].as_str().and_then(|url| url.find(&base).and_then(|at| url.get(at..)));
-    path.or_else(of_url).unwrap_or("/").to_owned()
-}
-
-/// Does it end in what only the operator writes?
-fn has_secret(path: &str) -> bool {
-    path.rsplit_once('/').is_some_and(|(base, _)| paths::all().iter().any(|known| known == base))
-}
-
-/// Does each of these fields stand there?
-fn lies_in(fields: &Value, there: &Value) -> bool {
-    fields.as_object().map_or_else(|| fields == there, |fields| fields.iter().all(|(key, field)| lies_in(field, &there[key])))
 }
 
 #[cfg(test)]

@@ -130,7 +130,7 @@ mod tests {
         let renewed = start + LEAVE;
         paths.need([b"old".to_vec(), b"new".to_vec()], &called, renewed);
         for (after, calls, answers_old) in
-            [(0, "old", true), (89_999, "old", true), (90_000, "new", true), (269_998, "new", true), (269_999, "new", false)]
+            [(0, "old", true), (89_999, "old", true), (90_000, "new", true), (269_999, "new", true), (270_000, "new", false)]
         {
             let at = renewed + Duration::from_millis(after);
             paths.need([b"new".to_vec()], &called, at);
