@@ -117,9 +117,8 @@ impl Certificates {
     /// Keeps everything right until `shutdown`.
     pub async fn run(mut self, shutdown: impl Future<Output = ()> + Send) {
         let mut news = news::all(&self.client, &self.secrets, &self.places);
-        let mut next = Instant::now() + LOOK;
         let leadership = self.leadership.clone();
-        let mut leads = false;
+        let (mut next, mut leads) = (Instant::now() + LOOK, false);
         tokio::pin!(shutdown);
         loop {
             tokio::select! {
