@@ -77,9 +77,9 @@ fn init_says_what_is_wrong() {
     init().with("POINTSMAN_DATABASE", &"x".repeat(64)).fails("NAME");
     init().with("POINTSMAN_DATABASE", &"ü".repeat(32)).fails("NAME");
     init().with("POINTSMAN_EXTENSIONS", &"x".repeat(64)).fails("NAME");
+    assert_eq!(primary.sql("SELECT has_database_privilege('public', 'template1', 'CONNECT')"), "t");
     let words = init().with("POINTSMAN_EXTENSIONS", "postgis").fails("FAILED");
     assert!(words.contains("extension \"postgis\" is not available"), "{words}");
-    assert_eq!(primary.sql("SELECT has_database_privilege('public', 'template1', 'CONNECT')"), "t");
     world.secret("job-secrets", "superuser-password", "wrong");
     let words = init().fails("NO_ANSWER");
     assert!(words.contains("password authentication failed"), "{words}");

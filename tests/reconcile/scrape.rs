@@ -54,15 +54,16 @@ async fn objects_are_told_by_the_replica_that_leads_and_nothing_is_left_of_one_t
     let config = Config::parse(["pointsman".into()]).unwrap();
     let term = watch::Sender::new(Term::Outside);
     let (controller, watches) = Controller::<Memcached>::new(fake.client(), &config, Leadership::of(&term));
-    let router = scrape::router(vec![controller.census(Leadership::of(&term))]);
+    // Each page is the first of its router: a later one may be a second old.
+    let router = || scrape::router(vec![controller.census(Leadership::of(&term))]);
     let scraped = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        let standby = page(&router).await;
+        let standby = page(&router()).await;
         term.send_replace(Term::Unlimited);
-        let leads = page(&router).await;
+        let leads = page(&router()).await;
         fake.tell("memcacheds", "DELETED", &asking());
         tokio::time::sleep(Duration::from_secs(1)).await;
-        (standby, leads, page(&router).await)
+        (standby, leads, page(&router()).await)
     };
     let (standby, leads, gone) = tokio::select! {
         pages = scraped => pages,
