@@ -12,9 +12,6 @@ DELETE FROM pointsman.restore WHERE NOT finished;
 \endif
 SELECT format('CREATE ROLE %I LOGIN', :'role') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
 SELECT format('ALTER ROLE %I LOGIN PASSWORD %L', :'role', :'verifier') \gexec
--- Nobody but superusers has anything to do in these. Once, with the application's database: whoever grants it later keeps it.
-SELECT 'REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC'
-WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = :'database') \gexec
 -- Closed until its rights are as they should be: a database cannot be made in a transaction.
 SELECT format('CREATE DATABASE %I OWNER %I TEMPLATE template0 ENCODING %L ALLOW_CONNECTIONS false', :'database', :'role', 'UTF8')
 WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = :'database') \gexec
