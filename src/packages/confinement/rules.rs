@@ -123,9 +123,11 @@ pub const RULES: [Rule; 16] = [
                 "spec.names",
                 "spec.scope",
                 "spec.versions",
+                "spec.?conversion.?strategy",
                 "metadata.?annotations",
                 "metadata.?labels",
                 "metadata.?finalizers",
+                "metadata.?ownerReferences",
             ])
         },
     },

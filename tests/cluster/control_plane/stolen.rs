@@ -62,7 +62,7 @@ fn pod(space: &str, fields: &Value) -> Value {
 }
 
 /// A definition with other settings of its conversion, and with another schema.
-fn definitions() -> [Value; 2] {
+fn definitions() -> [Value; 3] {
     let stored: Value = serde_json::from_str(&kubectl(&["get", "crd", "databases.stable.imaginedata.com", "--output=json"]).ok()).unwrap();
     let named = |spec: Value| {
         json!({ "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -74,7 +74,10 @@ fn definitions() -> [Value; 2] {
     for version in loose["versions"].as_array_mut().unwrap() {
         version["schema"]["openAPIV3Schema"] = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
     }
-    [named(led), named(loose)]
+    let mut owned = named(stored["spec"].clone());
+    owned["metadata"]["ownerReferences"] =
+        json!([{ "apiVersion": "v1", "kind": "Namespace", "name": "gone", "uid": "00000000-0000-0000-0000-000000000000" }]);
+    [named(led), named(loose), owned]
 }
 
 fn attempts(space: &str) -> Vec<Attempt> {
@@ -103,7 +106,7 @@ fn attempts(space: &str) -> Vec<Attempt> {
     let moved = json!({ "metadata": { "namespace": space, "name": "theirs", "labels": { "app": "payments" } } });
     let edited = json!({ "apiVersion": "stable.imaginedata.com/v1", "kind": "Database", "metadata": { "namespace": space, "name": "db" },
         "spec": { "image": "thief:1" } });
-    let [led, loose] = definitions();
+    let [led, loose, owned] = definitions();
     let delete = |what: &str| (words(&format!("delete --namespace {space} {what} --wait=false")), Value::Null);
     let read = |what: &str| (words(&format!("get {what}")), Value::Null);
     let with = |attempt: (Vec<String>, Value), what, ends| (what, ends, attempt.0, attempt.1);
@@ -133,6 +136,8 @@ fn attempts(space: &str) -> Vec<Attempt> {
         with(applied(&edited), "another image of a Database", Refused),
         with(applied(&led), "conversions led elsewhere", Refused),
         with(applied(&loose), "a definition that checks nothing", Refused),
+        // Where the API server asks who makes an owner whether he may delete, it says so before the policy does.
+        with(applied(&owned), "a definition that goes with an owner that is gone", Forbidden),
         with(
             (words("create clusterrolebinding thief --clusterrole=cluster-admin --user=thief"), Value::Null),
             "a role of its own choice",
