@@ -28,6 +28,9 @@ const EACH: usize = 250;
 /// What all may hold together: less than the 1,024 files that a process may open where nobody asked for more.
 const ALL: usize = 800;
 
+/// So many times more than the newcomer's an address holds of which a connection is closed on which a request runs.
+const MANY: usize = 4;
+
 /// How long a client may take nothing of what is sent to it.
 const DEAF: Duration = Duration::from_secs(10);
 
@@ -99,12 +102,18 @@ impl Table {
         self.next
     }
 
-    /// Ends one that can be spared: of an address, or of any.
-    fn end_one(&mut self, of: Option<IpAddr>, closed: fn()) -> Option<()> {
-        let mut counts = BTreeMap::<IpAddr, usize>::new();
-        for held in self.held.values().filter(|held| !held.proved) {
+    /// How many of these each address holds.
+    fn counts(&self, of: impl Fn(&Held) -> bool) -> BTreeMap<IpAddr, usize> {
+        let mut counts = BTreeMap::new();
+        for held in self.held.values().filter(|held| of(held)) {
             *counts.entry(held.from).or_default() += 1;
         }
+        counts
+    }
+
+    /// Ends one that can be spared: of an address, or of any.
+    fn end_one(&mut self, of: Option<IpAddr>, closed: fn()) -> Option<()> {
+        let counts = self.counts(|held| !held.proved);
         let spared = self.held.iter().filter(|(_, held)| held.running == 0 && of.is_none_or(|of| held.from == of));
         let rank = |held: &Held| (held.proved, Reverse(counts.get(&held.from).copied()), held.since);
         let victim = spared.min_by_key(|(_, held)| rank(held)).map(|(number, _)| *number);
@@ -114,18 +123,11 @@ impl Table {
 
     /// Ends the oldest of the address that holds most, where that is many times more than `its`.
     fn end_one_of_many(&mut self, its: usize) -> Option<()> {
-        let mut counts = BTreeMap::<IpAddr, usize>::new();
-        for held in self.held.values() {
-            *counts.entry(held.from).or_default() += 1;
-        }
-        let (most, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+        let (most, count) = self.counts(|_| true).into_iter().max_by_key(|(_, count)| *count)?;
         let victim = self.held.iter().find(|(_, held)| held.from == most && count > MANY * (its + 1)).map(|(number, _)| *number);
         self.held.remove(&victim?).map(drop)
     }
 }
-
-/// So many times more than the newcomer's an address holds of which a connection is closed on which a request runs.
-const MANY: usize = 4;
 
 /// Held as long as its connection.
 #[derive(Debug)]

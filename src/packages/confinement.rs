@@ -3,7 +3,7 @@
 
 mod rules;
 
-use super::manifests::{NAME, definitions, user};
+use super::manifests::{NAME, user};
 use super::protection::{kinds, policy};
 use crate::kinds::order::ChildKind;
 use crate::kinds::rendered::{KIND, MANAGED_BY, OWNER_UID};
@@ -59,8 +59,7 @@ fn confined(name: &str, rules: &[Value], also: &str, variables: &[(&str, String)
 
 /// What the rules about children share.
 fn about_children() -> [(&'static str, String); 4] {
-    let groups: Vec<String> =
-        definitions().iter().filter_map(|definition| Some(format!("{}/", definition["spec"]["group"].as_str()?))).collect();
+    let groups: Vec<String> = kinds().iter().map(|kind| format!("{}/", kind.group)).collect();
     let controls = format!("owner.?controller.orValue(false) && {}.exists(group, owner.apiVersion.startsWith(group))", json!(groups));
     let owned = format!("oldObject.metadata.?ownerReferences.orValue([]).exists(owner, {controls})");
     let labelled = [OWNER_UID, KIND].map(|key| has("oldObject", key)).join(" || ");

@@ -1,7 +1,7 @@
 //! What takes more than the right to write an object, by policies that the API server judges itself: they hold with the webhook
 //! away, and nobody who only reaches the operator can forge who asks.
 
-use super::protection::{Kind, is_protected, kinds, policy};
+use super::protection::{Kind, authorized, is_protected, kinds, policy};
 use super::rights::ANSWERS;
 use crate::kinds::annotations::{ANSWER, PROTECTED};
 use crate::kinds::guarded::{Guarded, Right, Values};
@@ -51,13 +51,10 @@ fn asked(list: &str) -> String {
 
 /// May the writer do what a right says?
 fn may(kind: &Kind, right: Right) -> String {
-    let of = |group: &str, plural: &str, more: &str, verb: &str| {
-        format!("authorizer.group('{group}').resource('{plural}').namespace(request.namespace){more}.check('{verb}').allowed()")
-    };
     match right {
-        Right::CreatePods => of("", "pods", "", "create"),
-        Right::CreateServices => of("", "services", "", "create"),
-        Right::Answer => of(&kind.group, &kind.plural, ".name(request.name)", "answer"),
+        Right::CreatePods => authorized("", "pods", "", "create"),
+        Right::CreateServices => authorized("", "services", "", "create"),
+        Right::Answer => authorized(&kind.group, &kind.plural, ".name(request.name)", "answer"),
     }
 }
 

@@ -109,6 +109,11 @@ pub(super) fn is_protected(object: &str) -> String {
     format!("{object}.metadata.?annotations['{PROTECTED}'].orValue('') == 'true'")
 }
 
+/// May the writer do this in the namespace of the request? `more` narrows it: to a name, or a subresource.
+pub(super) fn authorized(group: &str, plural: &str, more: &str, verb: &str) -> String {
+    format!("authorizer.group('{group}').resource('{plural}').namespace(request.namespace){more}.check('{verb}').allowed()")
+}
+
 fn deletion(group: &str, version: &str, plural: &str) -> Value {
     json!({ "apiGroups": [group], "apiVersions": [version], "operations": ["DELETE"], "resources": [plural], "scope": "*" })
 }

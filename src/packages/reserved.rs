@@ -1,7 +1,7 @@
 //! The label by which the operator finds its children is its own: what carries it is held in the memory of every replica.
 
 use super::confinement::is_ours;
-use super::protection::{kinds, policy};
+use super::protection::{authorized, kinds, policy};
 use crate::kinds::order::ChildKind;
 use crate::kinds::rendered::MANAGED_BY;
 use serde_json::{Value, json};
@@ -23,11 +23,7 @@ const HELD: [(ChildKind, Option<ChildKind>); 8] = [
 /// a backup of the cluster, say; and so it is with the controllers that make Jobs and claims.
 pub(super) fn policies() -> [Value; 2] {
     let rule = |(kind, _): (ChildKind, Option<ChildKind>)| json!({ "apiGroups": [kind.group()], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": [kind.plural()] });
-    let may = |group: &str, plural: &str, verb: &str| {
-        format!(
-            "authorizer.group('{group}').resource('{plural}').subresource('status').namespace(request.namespace).check('{verb}').allowed()"
-        )
-    };
+    let may = |group: &str, plural: &str, verb: &str| authorized(group, plural, ".subresource('status')", verb);
     let ((key, value), [now, before]) = (MANAGED_BY, ["object", "oldObject"].map(is_ours));
     // The operator may write the status of each kind, so one is asked about.
     let operator = kinds().first().map(|kind| may(&kind.group, &kind.plural, "patch")).unwrap_or_default();

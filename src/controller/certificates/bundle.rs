@@ -235,6 +235,7 @@ mod tests {
             assert_eq!(definition.calls(&object), calls, "{:?}", object.data);
         }
     }
+
     #[test]
     fn who_calls_is_given_the_bundle_and_a_path_of_its_own() {
         let mut paths = Paths::none();
