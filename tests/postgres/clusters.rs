@@ -133,35 +133,42 @@ fn a_primary_that_reads_of_a_later_one_ends_at_once() {
     count_on(&world.serve(0), "11");
 }
 
+#[test]
+fn a_fenced_primary_names_who_holds_all_rows_that_it_wrote() {
+    fenced_while_one_replica_lacks_the_last(true);
+}
+
+#[test]
+fn a_fenced_primary_names_who_holds_the_record_of_its_end() {
+    fenced_while_one_replica_lacks_the_last(false);
+}
+
 /// A server waits at its end for who follows, and one that did not is not given what others were told is kept: be it a row, or the
 /// record of that end alone.
-#[test]
-fn a_fenced_primary_names_who_holds_all_that_it_wrote() {
-    for lacks_a_row in [true, false] {
-        let world = World::new();
-        let first = world.primary();
-        ledger(&first, 100);
-        let second = world.serve(1);
-        let third = world.serve(2);
-        count_on(&second, "100");
-        count_on(&third, "100");
-        // One loses the primary for a moment, and lets readers in still.
-        world.point_service(2);
-        first.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_replication WHERE application_name = 'db-2'");
-        if lacks_a_row {
-            first.sql("INSERT INTO ledger VALUES (101)");
-        }
-        assert_eq!(third.ready(), Ok(()));
-        world.topology(&[("primary", "")]);
-        first.stop();
-        let words = world.start(0).last_words();
-        assert!(words.starts_with("FENCED: ") && words.ends_with("; complete=1"), "{lacks_a_row}: {words}");
-        count_on(&second, if lacks_a_row { "101" } else { "100" });
-        count_on(&third, "100");
-        second.stop();
-        let words = world.start(0).last_words();
-        assert!(words.starts_with("FENCED: ") && words.ends_with("; complete="), "{lacks_a_row}: {words}");
+fn fenced_while_one_replica_lacks_the_last(lacks_a_row: bool) {
+    let world = World::new();
+    let first = world.primary();
+    ledger(&first, 100);
+    let second = world.serve(1);
+    let third = world.serve(2);
+    count_on(&second, "100");
+    count_on(&third, "100");
+    // One loses the primary for a moment, and lets readers in still.
+    world.point_service_nowhere();
+    first.sql("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_replication WHERE application_name = 'db-2'");
+    if lacks_a_row {
+        first.sql("INSERT INTO ledger VALUES (101)");
     }
+    assert_eq!(third.ready(), Ok(()));
+    world.topology(&[("primary", "")]);
+    first.stop();
+    let words = world.start(0).last_words();
+    assert!(words.starts_with("FENCED: ") && words.ends_with("; complete=1"), "{lacks_a_row}: {words}");
+    count_on(&second, if lacks_a_row { "101" } else { "100" });
+    count_on(&third, "100");
+    second.stop();
+    let words = world.start(0).last_words();
+    assert!(words.starts_with("FENCED: ") && words.ends_with("; complete="), "{lacks_a_row}: {words}");
 }
 
 #[test]
@@ -307,8 +314,8 @@ fn a_replica_whose_log_is_gone_is_cloned_anew() {
     ledger(&primary, 10);
     let replica = world.serve(1);
     // While it runs: the Service leads nowhere, and the primary forgets.
-    world.point_service(2);
-    primary.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_replication");
+    world.point_service_nowhere();
+    primary.sql("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_replication");
     forget(&primary, 15);
     assert_eq!(replica.ready(), Ok(()), "it serves what it has");
     world.point_service(0);

@@ -91,7 +91,7 @@ impl Server {
         let first = self.first_process()?.to_string();
         let mut enter = Command::new("nsenter");
         enter.current_dir("/");
-        enter.args(["--target", &first, "--mount", "--pid", "--ipc", "--root", "--wd=/", "--"]);
+        enter.args(["--target", &first, "--mount", "--pid", "--ipc", "--root", "--wdns=/", "--"]);
         enter.args([
             "/usr/bin/setpriv",
             "--reuid",

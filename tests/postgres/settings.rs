@@ -76,7 +76,7 @@ fn the_operators_own_roles_are_kept_whoever_changes_them() {
     let replica = world.serve(1);
     let before = primary.sql(PASSWORDS);
     primary.sql("ALTER ROLE postgres PASSWORD 'changed by hand'");
-    primary.sql("DROP ROLE pointsman_replication; SELECT pg_terminate_backend(pid) FROM pg_stat_replication");
+    primary.sql("DROP ROLE pointsman_replication; SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_replication");
     primary.wait_until_ready();
     assert_eq!(primary.sql(PASSWORDS), before);
     replica.wait_until_ready();

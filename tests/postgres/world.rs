@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::pods::{Job, Server};
 
+/// The ordinal, and the address, at which no pod ever runs.
+const NOBODY: usize = 3;
+
 /// The operator's ids in the pods.
 const POSTGRES: Option<u32> = Some(999);
 
@@ -125,11 +128,20 @@ impl World {
 
     /// Lets the Service's name lead to one pod.
     pub fn point_service(&self, ordinal: usize) {
+        self.write_hosts(&self.address(ordinal));
+    }
+
+    /// As where the Service has no endpoint: who asks for it finds nobody.
+    pub fn point_service_nowhere(&self) {
+        self.write_hosts(&self.address(NOBODY));
+    }
+
+    fn write_hosts(&self, service: &str) {
         let mut hosts = "127.0.0.1 localhost\n".to_owned();
-        for pod in 0..3 {
+        for pod in 0..NOBODY {
             writeln!(hosts, "{} db-{pod}", self.address(pod)).expect("a string");
         }
-        writeln!(hosts, "{} db", self.address(ordinal)).expect("a string");
+        writeln!(hosts, "{service} db").expect("a string");
         // In place, since it is bind-mounted.
         fs::write(self.folder.join("hosts"), hosts).expect("a file");
     }
