@@ -9,6 +9,7 @@ use crate::kinds::children::{Lookup, Slot, belongs, controller, is_left_by, is_s
 use crate::kinds::order::Child;
 use crate::kinds::pod_template::Strings;
 use crate::kinds::reading::{Readable, Reading, Readings};
+use crate::kinds::rendered::MANAGED_BY;
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Resource, ResourceExt};
 use std::cell::Cell;
@@ -39,10 +40,21 @@ impl<'a, K: Served> Relatives<'a, K> {
     /// The child under `key` that carries our label, whosever it is.
     fn labelled<T: Child>(&self, key: &Key) -> Option<Arc<T>> {
         let cached = self.caches.family::<T>().ours.get(key);
-        match self.live.and_then(Live::children::<T>) {
-            // What is ours in the cache alone is gone, or ours no more.
-            Some(live) => live.iter().find(|child| child.name_any() == key.name).cloned().or(cached.filter(|child| !self.owns(child))),
-            None => cached,
+        // What is ours in the cache alone is gone, or ours no more.
+        cached.filter(|child| self.live::<T>().is_none() || !self.owns(child))
+    }
+
+    /// The children of a type that were read now: they carry the owner's uid, and perhaps not our label any more.
+    fn live<T: Child>(&self) -> Option<&[Arc<T>]> {
+        self.live.and_then(Live::children::<T>)
+    }
+
+    /// What a child is that was read now. Whoever took our label off wanted it for something else, be it watched or read.
+    fn read_now<T: Child>(&self, child: &Arc<T>) -> Slot<T> {
+        match (self.owns(child), has_label(child.as_ref())) {
+            (true, true) => Slot::Ours(child.clone()),
+            (true, false) => unlabelled(child.as_ref()),
+            (false, _) => self.foreign(child.as_ref()),
         }
     }
 
@@ -69,6 +81,11 @@ impl<'a, K: Served> Relatives<'a, K> {
     }
 }
 
+/// Does an object carry the label by which ours are watched?
+fn has_label(child: &impl Resource) -> bool {
+    child.labels().get(MANAGED_BY.0).is_some_and(|manager| manager == MANAGED_BY.1)
+}
+
 fn unlabelled<T: Child>(child: &impl Resource) -> Slot<T> {
     Slot::Unlabelled { uid: child.meta().uid.clone().unwrap_or_default(), bare: child.meta().labels.is_none() }
 }
@@ -81,6 +98,9 @@ impl<K: Served> Lookup for Relatives<'_, K> {
             Reading::Unread => {}
         }
         let key = Key { namespace: self.object.namespace().unwrap_or_default(), name: name.to_owned() };
+        if let Some(child) = self.live::<T>().and_then(|live| live.iter().find(|child| child.name_any() == name)) {
+            return self.read_now(child);
+        }
         if let Some(child) = self.labelled::<T>(&key) {
             return self.ours_or_foreign(child);
         }
@@ -106,8 +126,8 @@ impl<K: Served> Lookup for Relatives<'_, K> {
     }
 
     fn all<T: Child>(&self) -> Vec<Arc<T>> {
-        let mut children = match self.live.and_then(Live::children::<T>) {
-            Some(live) => live.to_vec(),
+        let mut children = match self.live::<T>() {
+            Some(live) => live.iter().filter(|child| has_label(child.as_ref())).cloned().collect(),
             None => self.caches.labelled(&self.object.namespace().unwrap_or_default(), &self.uid),
         };
         children.retain(|child| self.owns(child));
@@ -115,6 +135,10 @@ impl<K: Served> Lookup for Relatives<'_, K> {
     }
 
     fn unlabelled<T: Child>(&self) -> Vec<(String, Slot<T>)> {
+        if let Some(live) = self.live::<T>() {
+            let lost = live.iter().filter(|child| self.owns(child) && !has_label(child.as_ref()));
+            return lost.map(|child| (child.name_any(), unlabelled(child.as_ref()))).collect();
+        }
         let strangers = &self.caches.family::<T>().strangers;
         let children = strangers.members(&self.object.namespace().unwrap_or_default(), &self.uid).into_iter();
         children.filter(|child| self.owns(child)).map(|child| (child.name_any(), unlabelled(child.as_ref()))).collect()

@@ -166,7 +166,7 @@ reasons! {
         says: "nobody can take over from the primary",
         meaning: "The primary ended three times so that a replica could take over, and each time none held all that it had written, or it did not end cleanly",
         remedy: "See why the replicas lag behind, or raise spec.replicas again, so that the primary stays",
-        not_done: "no replica that lacks writes was promoted; the primary serves as before, and its pod was not removed",
+        not_done: "no replica that lacks writes was promoted; the primary serves as before",
     }
     /// A volume is smaller than wanted, and cannot grow.
     StorageNotExpandable {

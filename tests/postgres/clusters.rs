@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -249,6 +250,9 @@ fn who_was_ahead_of_the_primary_does_not_follow_it_later() {
     world.start(1).assert_refused("AHEAD");
     first.sql("INSERT INTO ledger SELECT generate_series(1001, 100000); SELECT pg_switch_wal()");
     world.start(1).assert_refused("AHEAD");
+    // As where its volume was too full to keep why.
+    fs::write(world.claim(1).join("refused"), "").expect("a file");
+    world.start(1).assert_refused("DIVERGED");
     world.topology(&[("reclone-1", "1")]);
     count_on(&world.serve(1), "99010");
 }
@@ -466,7 +470,10 @@ fn a_replica_whose_claim_is_told_late_starts_again() {
     assert_eq!(replica.ready(), Ok(()));
     assert!(world.marker(1).contains("claim=made-anew"), "{}", world.marker(1));
     replica.stop();
+    let marker = || fs::metadata(world.claim(1).join("marker")).expect("a marker").ino();
+    let before = marker();
     world.serve(1).stop();
+    assert_eq!(marker(), before, "a full volume has no room for what stands there already");
     // Who does not follow is not believed.
     world.topology(&[("claim-1", "of-somebody-else")]);
     world.start(1).assert_refused("FOREIGN_CLAIM");

@@ -5,6 +5,7 @@ use super::children::names::Work;
 use super::lifecycle::words::{Event, Phase};
 use super::orders::ending::{self, Fate};
 use super::orders::finished_jobs;
+use super::plan::version;
 use super::scene::Scene;
 use super::scene::readers::{is_anybody_led, is_misleading};
 use super::scene::siblings::Children;
@@ -141,8 +142,8 @@ fn is_left(scene: &Scene<'_>) -> bool {
 /// The major versions of the data and of the wanted image, where both are known.
 pub fn majors(scene: &Scene<'_>) -> Option<(u32, u32)> {
     let wanted = scene.look.wanted.as_ref().ok().filter(|_| !scene.look.refused())?;
-    let data = scene.more.initialized.as_ref()?.version / learning::MAJOR;
-    Some((data, learning::answer(scene.more, wanted)?.version / learning::MAJOR)).filter(|(data, image)| data != image)
+    let data = scene.more.initialized.as_ref()?.version / version::MAJOR;
+    Some((data, learning::answer(scene.more, wanted)?.version / version::MAJOR)).filter(|(data, image)| data != image)
 }
 
 fn is_unprobed(scene: &Scene<'_>) -> bool {

@@ -93,10 +93,9 @@ fn before_a_dump(scene: &Scene<'_>, task: &Task<'_>) -> Option<Vec<Order>> {
         return target.map(|target| moves(scene, target));
     }
     // Who writes meanwhile would lose it: of one that has ended before nobody was led there any more, another is made.
-    let led = target.map(|target| readers::leads_nobody(scene, target)).unwrap_or_default();
+    let led = target.map(|target| readers::leads_nobody_any_more(scene, target)).unwrap_or_default();
     if !led.is_empty() {
-        let ended = scene.look.children.job(task.work).filter(|_| matches!(task.progress, Progress::Done(_)));
-        return Some(led.into_iter().chain(ended.and_then(|job| job.slot.ours()).and_then(removal)).collect());
+        return Some(led);
     }
     // The policy may have come to want a dump when nothing was made any more. Into a stranger's claim none is written.
     if !matches!(scene.look.children.backups, Slot::Ours(_)) {
@@ -189,7 +188,10 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     let Some(uid) = scene.look.children.topology.uid() else { return Vec::new() };
     // One that readers are not led to yet would not be made anew, and only a start makes a primary.
     let follows = |ordinal: u32| scene.members.is_ready(ordinal) && scene.members.pod(ordinal).is_some_and(Members::is_labelled);
-    let heirs = || (0..target.replicas.unsigned_abs()).filter(|ordinal| told.fenced != Some(*ordinal) && follows(*ordinal));
+    // Nor may one take over whose volume goes with its pod.
+    let goes = |ordinal: u32| scene.going_claims().any(|(of, _)| of == ordinal);
+    let may_follow = |ordinal: &u32| told.fenced != Some(*ordinal) && follows(*ordinal) && !goes(*ordinal);
+    let heirs = || (0..target.replicas.unsigned_abs()).filter(may_follow);
     let told_next = |next| vec![needed::told_otherwise(told, &next, scene, &uid)];
     // Nobody is named while a volume knows of a later primary: another one of that epoch would be taken for it.
     let is_followed = behind::is_known(scene);
@@ -202,8 +204,7 @@ fn switch(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
         }
         // Without an heir, nobody would take writes; one that does not run cannot end cleanly.
         (Some(primary), _) if !scene.members.is_ready(primary) => Vec::new(),
-        // Nor can one whose volume goes with its pod.
-        (Some(primary), _) if scene.going_claims().any(|(of, _)| of == primary) => Vec::new(),
+        (Some(primary), _) if goes(primary) => Vec::new(),
         (Some(primary), _) if !standing::may_fence(scene, primary) => Vec::new(),
         (Some(_), _) | (None, None) if is_followed => Vec::new(),
         (Some(_), _) => heirs().next().map(|_| told_next(told.clone().fenced())).unwrap_or_default(),

@@ -1,5 +1,6 @@
 //! Spec -> plan, or every violation with its field path. The webhook and the controller both parse.
 
+pub mod fixes;
 pub mod parameters;
 mod plan_rules;
 pub mod schedule;

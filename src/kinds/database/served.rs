@@ -7,7 +7,7 @@ use super::object::{convert, fields, v1, v1alpha1};
 use super::plan::Plan;
 use super::scene::closing;
 use super::scene::siblings::{self, Children};
-use super::status::{backups, say};
+use super::status::{backups, fixes, say};
 use super::{Database, change, children};
 use crate::kinds::carrier::Fields;
 use crate::kinds::children::{ChildVisitor, Lookup};
@@ -59,7 +59,7 @@ impl Served for Database {
     ];
     const TROUBLED: &'static [Phase] = &[Phase::Degraded, Phase::Unavailable];
     const AVAILABLE: Declared = say::AVAILABLE;
-    const CONDITIONS: &'static [Declared] = &[backups::DECLARED];
+    const CONDITIONS: &'static [Declared] = &[backups::DECLARED, fixes::DECLARED];
     const UNUSED: &'static [&'static str] = &["AllStopped"];
     const GUARDED: &'static [Guarded] = &[
         guarded::POD_TEMPLATE,

@@ -2,6 +2,7 @@
 
 mod ask;
 pub mod backups;
+pub mod fixes;
 pub mod news;
 pub mod say;
 mod trouble;
@@ -14,13 +15,13 @@ use super::object::dumps::{BackupTimes, Taken};
 use super::object::kept::KeptSpec;
 use super::object::more::{Binding, LastWord, More, Reloaded};
 use super::orders::{ending, finished_jobs};
-use super::plan::Plan;
+use super::plan::{Plan, version};
 use super::scene::Scene;
 use super::scene::members::Members;
 use super::scene::outcome::{self, Outcome};
 use super::scene::recorded::record;
 use super::scene::said::{self, End};
-use super::scene::standing::counted_fences;
+use super::scene::standing::{self, counted_fences};
 use super::scene::work::{self, Progress};
 use super::scene::{behind, diverged, learning};
 use crate::kinds::look::Look;
@@ -67,7 +68,7 @@ impl Remembered for Database {
         status.more.binding = look.children.application.ours().map(|_| Binding { name: names::application(&name) });
         let made = status.more.initialized.as_ref().map(|made| made.version);
         let runs = learning::answer(&status.more, target).map(|probed| probed.version).filter(|_| look.settled);
-        status.more.version = runs.or(made).map(learning::spelled).or(status.more.version.take());
+        status.more.version = runs.or(made).map(version::spelled).or(status.more.version.take());
         status.more.backup = backups(look, target, status.more.backup.take());
     }
 
@@ -78,13 +79,14 @@ impl Remembered for Database {
         more.fences = counted_fences(&scene);
         more.failed_attempt = finished_jobs::failed_attempt(&scene, more.failed_attempt.take());
         more.begun |= matches!(step.next(), Phase::Restoring | Phase::Initializing);
+        // Where the servers serve on, what they write from now on is in no dump.
+        let stays = standing::is_going(&scene) && standing::is_protected(&scene) && more.snapshot.is_some();
+        if (stays || step.cause() == Some(Event::Protected)) && ending::serves(&scene) {
+            (more.snapshot, more.written_since, more.begun) = (None, Some(Time(look.seen.now)), true);
+        }
         match step.cause() {
             Some(Event::JobDone) => learn(more, look, step.from()),
             Some(Event::ResetPasswordsAnswered) => (more.reset_time, more.unaware) = (Some(Time(look.seen.now)), None),
-            // Where the servers serve on, what they write from now on is in no dump.
-            Some(Event::Protected) if ending::serves(&scene) => {
-                (more.snapshot, more.written_since, more.begun) = (None, Some(Time(look.seen.now)), true);
-            }
             Some(Event::BelieveVolumesAnswered) => more.system = behind::believable(&scene).or(more.system.take()),
             Some(Event::KeepVolumesAnswered) => more.last_word = Some(LastWord::KeepVolumes),
             Some(Event::SkipSnapshotAnswered) => more.last_word = Some(LastWord::SkipSnapshot),

@@ -1,7 +1,8 @@
 //! Another writer takes back what the operator wrote: each round is answered later, and one that
 //! nothing can win becomes a question.
 
-use crate::harness::{Space, audit, eventually, kubectl, kubectl_with, moves, shared};
+use crate::harness::policy::{Does, Policies, Rule};
+use crate::harness::{Space, audit, eventually, moves, shared};
 use std::time::Instant;
 
 const ROUNDS: usize = 4;
@@ -31,54 +32,20 @@ fn a_fight_with_another_writer_is_no_hot_loop() {
     assert!(moves::stored(&space.audited()).iter().all(|one| declared.contains(&one.arrow)));
 }
 
-/// A policy of the cluster that gives every Deployment of one namespace three replicas; it goes with the test.
-struct Policy(String);
-
-const POLICY: &str = r#"
-apiVersion: admissionregistration.k8s.io/v1beta1
-kind: MutatingAdmissionPolicy
-metadata: {name: NAME}
-spec:
-  matchConstraints:
-    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: NAME}}
-    resourceRules: [{apiGroups: [apps], apiVersions: [v1], resources: [deployments], operations: [CREATE, UPDATE]}]
-  failurePolicy: Fail
-  reinvocationPolicy: Never
-  mutations:
-  - patchType: ApplyConfiguration
-    applyConfiguration: {expression: "Object{spec: Object.spec{replicas: 3}}"}
----
-apiVersion: admissionregistration.k8s.io/v1beta1
-kind: MutatingAdmissionPolicyBinding
-metadata: {name: NAME}
-spec: {policyName: NAME}
-"#;
-
-impl Policy {
-    const KINDS: &str = "mutatingadmissionpolicies,mutatingadmissionpolicybindings";
-
-    /// Makes it, and waits until the API server goes by it.
-    fn new(space: &Space) -> Self {
-        kubectl_with(&["apply", "--filename", "-"], &POLICY.replace("NAME", &space.name)).ok();
-        let policy = Policy(space.name.clone());
-        let attempt = ["create", "deployment", "any", "--image=any", "--dry-run=server", "--output=jsonpath={.spec.replicas}"];
-        eventually(30, "the policy is in force", || space.kubectl(&attempt).ok() == "3");
-        policy
-    }
-}
-
-impl Drop for Policy {
-    fn drop(&mut self) {
-        kubectl(&["delete", Self::KINDS, "--field-selector", &format!("metadata.name={}", self.0)]);
-    }
-}
+/// It gives every Deployment three replicas.
+const REPLICAS: Rule = Rule {
+    name: "replicas",
+    resources: "apiGroups: [apps], apiVersions: [v1], resources: [deployments]",
+    does: Does::Adds("Object{spec: Object.spec{replicas: 3}}"),
+};
 
 /// The API server accepts every order, and none of them stays.
 #[test]
 fn what_a_policy_changes_back_becomes_a_question() {
     let _turn = shared();
     let space = Space::new("policy");
-    let policy = Policy::new(&space);
+    let attempt = ["create", "deployment", "any", "--image=any", "--dry-run=server", "--output=jsonpath={.spec.replicas}"];
+    let policy = Policies::in_force(&space, &[REPLICAS], || space.kubectl(&attempt).ok() == "3");
     let from = audit::mark();
     space.memcached("cache", "{replicas: 2}");
     space.reaches("cache", "HumanIntervention", 60);

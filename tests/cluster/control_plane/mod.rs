@@ -22,6 +22,7 @@ pub mod migrate_by_cluster;
 pub mod older;
 mod people;
 mod plans;
+mod policies;
 mod protection;
 mod questions;
 mod readme;

@@ -12,6 +12,7 @@ pub mod mesh;
 pub mod moves;
 pub mod outage;
 pub mod passwords;
+pub mod policy;
 pub mod pool;
 pub mod processes;
 pub mod rights;

@@ -1,5 +1,6 @@
 //! The same for longer, and with more objects.
 
+mod attacks;
 mod carrier;
 mod edits;
 mod kills;

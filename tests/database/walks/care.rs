@@ -74,6 +74,22 @@ fn a_primary_that_waits_to_move_keeps_nobody_from_mending_and_not_for_ever() {
     assert_eq!(life.status()["primary"], "db-0");
 }
 
+/// It would be named, and could not be made anew: nobody would be served any more.
+#[test]
+fn nobody_takes_over_whose_volume_goes_with_its_pod() {
+    let mut life = promoted();
+    life.lets_go("data-db-0");
+    life.edit(&json!({ "replicas": 1 }));
+    let named = life.cluster.get(ChildKind::ConfigMap, "db-topology").expect("a topology")["data"]["primary"].clone();
+    assert_eq!((named, &life.status()["primary"]), (json!("1"), &json!("db-1")), "{:?}", life.cluster.done);
+    assert!(life.cluster.get(ChildKind::Pod, "db-1").is_some_and(|pod| pod["status"]["conditions"][0]["status"] == "True"));
+    // Once the pod is made anew on another volume it can take over.
+    life.cluster.remove(ChildKind::PersistentVolumeClaim, "data-db-0");
+    life.cluster.remove(ChildKind::Pod, "db-0");
+    life.settle();
+    assert_eq!((life.state(), &life.status()["primary"]), (Phase::Ready.text(), &json!("db-0")), "{:?}", life.path);
+}
+
 #[test]
 fn a_pod_whose_volume_would_go_with_it_is_not_restarted() {
     let mut life = Life::of(&json!({}));

@@ -265,6 +265,7 @@ impl Cluster {
     /// What the controllers and the kubelets make of what stands.
     pub fn settles(&mut self) {
         self.now += jiff::SignedDuration::from_secs(1);
+        self.claims_go();
         for name in self.names(ChildKind::PersistentVolumeClaim) {
             let grows = !self.has(Trouble::RigidClass) && !self.has(Trouble::StuckGrowth) && self.is_mounted_anew(&name);
             let now = json!(self.now.to_string());
@@ -284,6 +285,17 @@ impl Cluster {
         }
         self.sets_make_pods();
         self.jobs_run();
+    }
+
+    /// A server's claim that was told to go goes once no pod mounts it; that of the dumps stays for as long as a test wants it.
+    fn claims_go(&mut self) {
+        for name in self.names(ChildKind::PersistentVolumeClaim) {
+            let key = (ChildKind::PersistentVolumeClaim, name.clone());
+            let mounted = name.strip_prefix("data-").is_none_or(|pod| self.get(ChildKind::Pod, pod).is_some());
+            if !self.things[&key]["metadata"]["deletionTimestamp"].is_null() && !mounted {
+                self.things.remove(&key);
+            }
+        }
     }
 
     /// Did the pod of a claim start after the claim began to wait for that, where it has to?
@@ -489,7 +501,8 @@ impl Cluster {
                 continue;
             }
             let ended = if well { "Succeeded" } else { "Failed" };
-            let key = (ChildKind::Pod, format!("{name}-x"));
+            let pod = self.pod_of(&job);
+            let key = (ChildKind::Pod, pod.clone());
             // Its controller tells of its end a moment after the pod.
             if runs || self.things.get(&key).is_none_or(|pod| pod["status"]["phase"] != ended) {
                 let mut labels = job["spec"]["template"]["metadata"]["labels"].clone();
@@ -497,9 +510,9 @@ impl Cluster {
                 let state = json!({ "terminated": { "exitCode": if well { 0 } else { 3 }, "message": line } });
                 let container = container("job", 0, &state);
                 let status = if runs { json!({ "phase": "Running" }) } else { json!({ "phase": ended, "containerStatuses": container }) };
-                let metadata = json!({ "name": format!("{name}-x"), "labels": labels });
-                let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": status });
-                self.insert(&ChildRef { kind: ChildKind::Pod, name: format!("{name}-x") }, &pod);
+                let metadata = json!({ "name": pod, "labels": labels, "ownerReferences": [controls(&job)] });
+                let made = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": status });
+                self.insert(&ChildRef { kind: ChildKind::Pod, name: pod }, &made);
                 continue;
             }
             let kind = if well { "Complete" } else { "Failed" };
@@ -507,6 +520,14 @@ impl Cluster {
             let start = job["status"]["startTime"].clone();
             job["status"] = json!({ "startTime": start, "completionTime": if well { json!(now) } else { Value::Null }, "conditions": [{ "type": kind, "status": "True", "lastTransitionTime": now }] });
         }
+    }
+
+    /// The name of a Job's pod: another one where that of an earlier Job of its name is still on its way out.
+    pub fn pod_of(&self, job: &Value) -> String {
+        let name = format!("{}-x", job["metadata"]["name"].as_str().expect("a name"));
+        let of = |pod: &Value| pod["metadata"]["ownerReferences"][0]["uid"].clone();
+        let is_anothers = self.get(ChildKind::Pod, &name).is_some_and(|pod| of(pod) != job["metadata"]["uid"]);
+        if is_anothers { format!("{name}{}", job["metadata"]["uid"].as_str().expect("a uid").trim_start_matches(['0', '-'])) } else { name }
     }
 
     /// Does a server have to read settings that nobody has told its kubelet of?
@@ -550,6 +571,11 @@ impl Cluster {
         };
         (true, line)
     }
+}
+
+/// What a Job is to its pods.
+pub fn controls(job: &Value) -> Value {
+    json!({ "apiVersion": "batch/v1", "kind": "Job", "name": job["metadata"]["name"], "uid": job["metadata"]["uid"], "controller": true })
 }
 
 /// A variable in the environment of a Job.

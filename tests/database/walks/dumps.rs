@@ -3,6 +3,7 @@
 use super::cluster::Trouble;
 use super::life::{Life, path};
 use super::mended::annotated;
+use kube::ResourceExt;
 use pointsman::kinds::annotations::{PAUSED, PROTECTED};
 use pointsman::kinds::database::Phase;
 use pointsman::kinds::order::ChildKind;
@@ -212,6 +213,88 @@ fn a_dump_that_ended_while_somebody_was_led_to_write_is_made_anew() {
     life.after();
     assert!(life.cluster.object.is_none(), "{:?}", life.path);
     assert_eq!(life.cluster.done[..3], ["apply Service db", "delete Job db-snapshot", "create Job db-snapshot"]);
+}
+
+/// In a mesh the pod of the dump that goes is there for its grace period, beside the one that follows under its name.
+#[test]
+fn what_an_earlier_dump_said_is_not_believed_of_the_later_one() {
+    let mut life = Life::of(&json!({}));
+    life.cluster.troubles.insert(Trouble::Mesh);
+    life.cluster.delete();
+    life.until(|life| life.cluster.get(ChildKind::Pod, "db-snapshot-x").is_some());
+    life.cluster.troubles.extend([Trouble::SilentNode, Trouble::MuchData]);
+    life.cluster.edit(ChildKind::Service, "db", "/spec/selector", json!({ "statefulset.kubernetes.io/pod-name": "db-0" }));
+    let claims = life.claims();
+    life.cluster.done.clear();
+    for _ in 0..10 {
+        life.look();
+        life.cluster.settles();
+    }
+    assert_eq!(life.cluster.done[..3], ["apply Service db", "delete Job db-snapshot", "create Job db-snapshot"]);
+    assert!(life.cluster.get(ChildKind::Pod, "db-snapshot-x").is_some(), "it does not end any more");
+    assert_eq!((life.state(), life.claims()), (Phase::SnapshottingBeforeDelete.text(), claims), "{:?}", life.cluster.done);
+}
+
+/// Is the first server ready?
+fn is_served(life: &Life) -> bool {
+    life.cluster.get(ChildKind::Pod, "db-0").is_some_and(|pod| pod["status"]["conditions"][0]["status"] == "True")
+}
+
+/// The API server's data was put back to before the database was made: nothing that is recorded speaks of data any more.
+#[test]
+fn a_server_that_runs_is_dumped_whatever_is_recorded_of_it() {
+    let mut life = Life::unborn(&json!({}));
+    life.until(is_served);
+    let then = life.cluster.clone();
+    assert_eq!(then.object.as_ref().and_then(|object| object.status.as_ref()).map(|status| status.more.begun), Some(false));
+    life.settle();
+    assert_eq!(life.state(), Phase::Ready.text());
+    life.cluster.put_back(&then);
+    life.cluster.settles();
+    life.delete();
+    assert!(life.cluster.object.is_none(), "{:?}", life.path);
+    let at = |order: &str| life.cluster.done.iter().position(|done| done == order);
+    assert!(at("create Job db-snapshot") < at("delete PersistentVolumeClaim data-db-0"), "{:?}", life.cluster.done);
+    assert!(at("create Job db-snapshot").is_some(), "{:?}", life.cluster.done);
+}
+
+#[test]
+fn a_server_without_a_database_keeps_no_object() {
+    let mut life = Life::unborn(&json!({}));
+    life.until(is_served);
+    let none = "NO_DATABASE: there is no database that was made or brought back whole";
+    life.cluster.says.insert("dump.sh".to_owned(), (false, none.to_owned()));
+    life.delete();
+    assert!(life.cluster.object.is_none(), "{:?}: {:#}", life.path, life.status());
+    let dumps = life.cluster.done.iter().filter(|done| *done == "create Job db-snapshot").count();
+    assert_eq!(dumps, 1, "{:?}", life.cluster.done);
+}
+
+/// While a question is open that was asked beside a dump that ran, the object is protected for a while, and is written to.
+#[test]
+fn a_dump_from_before_a_protection_does_not_count() {
+    let mut life = Life::of(&json!({ "replicas": 2 }));
+    life.cluster.troubles.insert(Trouble::MuchData);
+    life.cluster.delete();
+    life.until(|life| life.cluster.get(ChildKind::Pod, "db-snapshot-x").is_some());
+    life.diverges();
+    life.settle();
+    assert_eq!(life.status()["reason"], "DumpIncomplete", "{:?}", life.path);
+    life.cluster.troubles.clear();
+    for protected in ["true", "false"] {
+        let object = life.cluster.object.as_mut().expect("an object");
+        object.annotations_mut().insert(PROTECTED.to_owned(), protected.to_owned());
+        life.settle();
+        let leads = life.cluster.get(ChildKind::Service, "db").expect("a Service")["spec"]["selector"].to_string().contains("db-0");
+        assert_eq!((leads, &life.status()["reason"]), (protected == "true", &json!("DumpIncomplete")), "{:?}", life.cluster.done);
+    }
+    life.cluster.done.clear();
+    life.cluster.remove(ChildKind::PersistentVolumeClaim, "data-db-1");
+    life.cluster.away.clear();
+    life.cluster.remove(ChildKind::Pod, "db-1");
+    life.settle();
+    assert!(life.cluster.object.is_none(), "{:?}: {:#}", life.path, life.status());
+    assert!(life.cluster.done[0].starts_with("create Job db-dump-"), "{:?}", life.cluster.done);
 }
 
 /// By their names alone they could be anybody's: each gets its label back, and goes.

@@ -400,15 +400,21 @@ fn a_deletion_ends_what_was_begun_before_it_takes_the_dump() {
     assert!(life.cluster.object.is_none(), "{:?}: {:?}", life.path, life.cluster.done);
 }
 
+impl Life {
+    /// The replica's server says that it holds what the primary lacks.
+    pub fn diverges(&mut self) {
+        let end = json!({ "terminated": { "exitCode": 3, "message": "DIVERGED: this volume was a primary" } });
+        self.cluster.away.insert(1);
+        let mut status = self.cluster.get(ChildKind::Pod, "db-1").expect("a pod")["status"].clone();
+        status["containerStatuses"] = container("postgresql", 1, &end);
+        self.cluster.edit(ChildKind::Pod, "db-1", "/status", status);
+    }
+}
+
 /// One whose replica holds what the primary lacks.
 fn diverged() -> Life {
     let mut life = Life::of(&json!({ "replicas": 2 }));
-    let end = json!({ "terminated": { "exitCode": 3, "message": "DIVERGED: this volume was a primary" } });
-    let said = container("postgresql", 1, &end);
-    life.cluster.away.insert(1);
-    let mut status = life.cluster.get(ChildKind::Pod, "db-1").expect("a pod")["status"].clone();
-    status["containerStatuses"] = said;
-    life.cluster.edit(ChildKind::Pod, "db-1", "/status", status);
+    life.diverges();
     assert_eq!(life.after(), path(&[Phase::HumanIntervention]));
     assert_eq!(life.status()["reason"], "ReplicaDiverged");
     life

@@ -1,6 +1,6 @@
 //! Jobs into whose pods a service mesh has put a container that runs for ever: what counts is what their own container says.
 
-use super::cluster::{Cluster, Trouble};
+use super::cluster::{Cluster, Trouble, controls};
 use super::life::{Life, path};
 use pointsman::kinds::database::Phase;
 use pointsman::kinds::order::{ChildKind, ChildRef};
@@ -21,7 +21,7 @@ impl Cluster {
             self.things.get_mut(&key).expect("a Job")["status"]["conditions"] = json!([end]);
             return;
         }
-        let pod = ChildRef { kind: ChildKind::Pod, name: format!("{name}-x") };
+        let pod = ChildRef { kind: ChildKind::Pod, name: self.pod_of(job) };
         if self.get(pod.kind, &pod.name).is_some() {
             return;
         }
@@ -35,8 +35,8 @@ impl Cluster {
         labels[JOB_NAME] = json!(name);
         let statuses = [container("mesh-proxy", &running), container("job", &state)];
         let made = json!({
-            "apiVersion": "v1", "kind": "Pod", "metadata": { "name": pod.name, "labels": labels },
-            "spec": { "containers": [], "restartPolicy": "Never" }, "status": { "phase": "Running", "containerStatuses": statuses },
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": { "name": pod.name, "labels": labels, "ownerReferences": [controls(job)] }, "spec": { "containers": [], "restartPolicy": "Never" }, "status": { "phase": "Running", "containerStatuses": statuses },
         });
         self.insert(&pod, &made);
     }

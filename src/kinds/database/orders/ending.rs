@@ -9,7 +9,7 @@ use crate::kinds::database::object::dumps::Taken;
 use crate::kinds::database::object::more::LastWord;
 use crate::kinds::database::object::parts::DeletionPolicy;
 use crate::kinds::database::scene::standing::was_made;
-use crate::kinds::database::scene::{Scene, diverged, said, work};
+use crate::kinds::database::scene::{Scene, diverged, outcome, said, work};
 use crate::kinds::order::{Cascade, Child, ChildKind, Order};
 use crate::kinds::reading::Reading;
 use crate::kinds::rendered::ADOPTED;
@@ -81,10 +81,12 @@ pub fn policy(scene: &Scene<'_>) -> DeletionPolicy {
     plan.map_or(DeletionPolicy::Retain, |plan| plan.deletion_policy)
 }
 
-/// Was there ever anything that a user could have written to?
+/// Was there ever anything that a user could have written to? What is recorded of it may be of a time before that, where the API
+/// server's data was put back: a server that runs is asked, which says where it has no database.
 fn holds_data(scene: &Scene<'_>) -> bool {
     let told = scene.members.told().is_some_and(|told| told.systemid.is_some());
-    told || was_made(scene.look) || scene.more.begun
+    let may_be_asked = || scene.members.primary_is_ready() && serves(scene) && !outcome::is_without_data(scene.look);
+    told || was_made(scene.look) || scene.more.begun || may_be_asked()
 }
 
 /// Is the object's namespace being deleted?
@@ -108,8 +110,9 @@ pub fn workloads(scene: &Scene<'_>) -> Vec<Order> {
     }
     let children = &scene.look.children;
     let mut orders: Vec<Order> = gone(&children.schedule).into_iter().collect();
-    orders.extend(children.every_job().filter(|job| stays(*job)).filter_map(removal));
+    // Before the Jobs, of which one may have told that the servers hold nothing.
     orders.extend(children.servers.ours().filter(|live| stays(*live)).and_then(|live| removal_with(live, Cascade::Foreground)));
+    orders.extend(children.every_job().filter(|job| stays(*job)).filter_map(removal));
     // Whose StatefulSet was removed without them are nobody's any more.
     if matches!(children.servers, Slot::Free) {
         orders.extend(scene.members.pods().map(|(_, pod)| pod).filter(|pod| stays(*pod)).filter_map(removal));

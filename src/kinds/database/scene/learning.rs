@@ -3,17 +3,10 @@
 use crate::kinds::database::children::configuration::{self, Learned};
 use crate::kinds::database::object::more::{More, PROBES, Probed};
 use crate::kinds::database::plan::Plan;
+use crate::kinds::database::plan::version::MAJOR;
 use crate::kinds::database::reports::results::Setting;
 use crate::kinds::database::reports::results::{Availability, Context, Probe};
 use std::collections::BTreeSet;
-
-/// What a version number holds beside the major version.
-pub const MAJOR: u32 = 10_000;
-
-/// A version as people write it: 170011 is 17.11.
-pub fn spelled(version: u32) -> String {
-    format!("{}.{}", version / MAJOR, version % MAJOR)
-}
 
 /// What is in the way of a plan, in the image's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 
 use super::Scene;
 use super::members::Members;
-use super::{behind, standing};
-use crate::kinds::apply::apply;
+use super::{behind, said, standing};
+use crate::kinds::apply::{apply, removal};
 use crate::kinds::children::Slot;
+use crate::kinds::database::children::names::Work;
 use crate::kinds::database::children::network::{self, ROLE};
 use crate::kinds::database::lifecycle::words::Phase;
 use crate::kinds::database::orders::needed::missing_scripts;
@@ -15,6 +16,7 @@ use crate::kinds::reason::Reason;
 use crate::kinds::rendered::Rendered;
 use json_patch::{AddOperation, PatchOperation, RemoveOperation};
 use jsonptr::PointerBuf;
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, Service};
 use kube::{Resource, ResourceExt};
 use serde_json::json;
@@ -29,7 +31,7 @@ pub fn is_misleading(scene: &Scene<'_>) -> bool {
 pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
     if standing::is_going(scene) && !standing::is_protected(scene) {
         let is_asked = scene.question.is_some_and(|question| matches!(question.reason, Reason::SnapshotFailed | Reason::DumpIncomplete));
-        return if is_asked { leads_nobody(scene, target) } else { Vec::new() };
+        return if is_asked { leads_nobody_any_more(scene, target) } else { Vec::new() };
     }
     let labels = scene.members.pods().filter_map(|(ordinal, pod)| role(scene, ordinal, pod));
     labels.chain(service(scene, target).1).chain(writers(scene, target)).chain(scripts(scene)).collect()
@@ -39,6 +41,15 @@ pub fn orders(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
 fn scripts(scene: &Scene<'_>) -> Option<Order> {
     let asks = scene.question.is_some() && scene.phase() == Phase::HumanIntervention;
     asks.then(|| missing_scripts(scene)).flatten()
+}
+
+/// The same, where somebody was led there: a last dump that has ended meanwhile goes, since it may lack what was written.
+pub fn leads_nobody_any_more(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
+    let led = leads_nobody(scene, target);
+    let ended = |job: &&Job| said::end(&scene.look.children.job_pods, job).is_some_and(|end| end.well);
+    let dump = || scene.look.children.job(Work::Snapshot)?.slot.ours().filter(ended).and_then(removal);
+    let dump = if led.is_empty() { None } else { dump() };
+    led.into_iter().chain(dump).collect()
 }
 
 /// Nobody is led to the primary, to write what a last dump has not seen: who reads is led to replicas alone.

@@ -3,6 +3,7 @@
 //! A Job's result is its own container's. A service mesh may inject a sidecar into the pod: one that runs for ever keeps the pod
 //! from ending, and one that ends badly makes the pod fail.
 
+use crate::kinds::children::controller;
 use crate::kinds::database::children::jobs::CONTAINER;
 use crate::kinds::pods::has_ended;
 use jiff::{SignedDuration, Timestamp};
@@ -116,10 +117,10 @@ fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
     pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten())
 }
 
-/// Those of `pods` that are the Job's.
+/// Those of `pods` that are the Job's: pods of an earlier Job of its name may go on ending, and say what that one did.
 pub fn pods_of<'a>(pods: &'a [Arc<Pod>], job: &Job) -> impl Iterator<Item = &'a Arc<Pod>> {
-    let name = job.name_any();
-    pods.iter().filter(move |pod| pod.labels().get(JOB_NAME) == Some(&name))
+    let uid = job.uid();
+    pods.iter().filter(move |pod| controller(pod.as_ref()).map(|owner| &owner.uid) == uid.as_ref() && uid.is_some())
 }
 
 /// The last line of the newest pod of a Job that ended so.

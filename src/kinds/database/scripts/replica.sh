@@ -63,13 +63,17 @@ follows() {
 }
 
 # Was it found to hold what this primary lacks? Once that one has written as much itself, positions alone would tell otherwise.
-# Fills `refused`: the word, and the sentence.
+# Fills `refused`: the word, and the sentence. A full volume takes a file without a word: then it was.
 was_refused() {
     local lines=()
     [[ -f $REFUSED ]] || return 1
     mapfile -t lines <"$REFUSED"
     refused=("${lines[@]:1:2}")
-    ((${#refused[@]} == 2)) && [[ ${lines[0]} == "$epoch ${primary:-${lines[0]#* }}" ]]
+    ((${#refused[@]} == 2)) || {
+        refused=(DIVERGED "it was refused before, and its volume was too full to keep why")
+        return 0
+    }
+    [[ ${lines[0]} == "$epoch ${primary:-${lines[0]#* }}" ]]
 }
 
 # consent WORD SENTENCE: data is given up only where a person said so for this epoch.
@@ -77,7 +81,8 @@ consent() {
     local allowed
     read_topic allowed "reclone-$me"
     if [[ $allowed != "$epoch" ]]; then
-        printf '%s\n' "$epoch $primary" "$1" "$2" >"$REFUSED" || true
+        write_whole "$REFUSED" "$epoch $primary"$'\n'"$1"$'\n'"$2"$'\n' || : >"$REFUSED"
+        keep "$DATA"
         refuse "$1" "$2"
     fi
     say "$2; it is given up, as reclone-$me of epoch $epoch allows"

@@ -72,12 +72,24 @@ was_led_by_another() {
 
 # write_marker ROLE SYSTEMID: beside PGDATA, whose every file a clone would copy.
 write_marker() {
-    printf 'epoch=%s\nrole=%s\nprimary=%s\nsystemid=%s\nclaim=%s\n' "$epoch" "$1" "$primary" "$2" "$claim" >"$MARKER.new"
-    keep "$MARKER.new"
-    mv "$MARKER.new" "$MARKER"
+    local text
+    printf -v text 'epoch=%s\nrole=%s\nprimary=%s\nsystemid=%s\nclaim=%s\n' "$epoch" "$1" "$primary" "$2" "$claim"
+    # What stands already needs no room, of which a full volume has none.
+    [[ -f $MARKER && $(<"$MARKER")$'\n' == "$text" ]] || write_whole "$MARKER" "$text" ||
+        refuse_in_words_of "$MARKER cannot be written" "$WORDS"
     [[ $1 == cloning ]] || rm -f "$REFUSED"
     keep "$DATA"
     read_marker
+}
+
+# write_whole FILE TEXT: all of the text, or the file as it was; on the disk, so that no loss of power takes it back.
+write_whole() {
+    if printf '%s' "$2" 2>"$WORDS" >"$1.new" && keep "$1.new"; then
+        mv "$1.new" "$1"
+    else
+        rm -f "$1.new"
+        return 1
+    fi
 }
 
 # keep PATH: on the disk, where sync can do that for one file; all of it elsewhere.

@@ -1,6 +1,6 @@
 //! What is said of a Database, phase by phase.
 
-use super::{backups, trouble};
+use super::{backups, fixes, trouble};
 use crate::kinds::children::Slot;
 use crate::kinds::claims::{self, CHILDREN_READY};
 use crate::kinds::database::Database;
@@ -13,7 +13,7 @@ use crate::kinds::database::plan::version;
 use crate::kinds::database::scene::Scene;
 use crate::kinds::database::scene::undone::{was_never_initialized, was_never_restored};
 use crate::kinds::database::scene::work::{self, Progress};
-use crate::kinds::database::scene::{closing, learning, readers, resize};
+use crate::kinds::database::scene::{closing, learning, readers, resize, standing};
 use crate::kinds::look::Look;
 use crate::kinds::order::ChildKind;
 use crate::kinds::pods::counted;
@@ -29,7 +29,13 @@ pub const AVAILABLE: Declared = Declared {
     name: claims::AVAILABLE,
     meaning: "the primary takes connections, and the database is made",
     holds: &[Because::Word("PrimaryServes")],
-    fails: &[Because::Word("NotMade"), Because::Word("PrimarySuperseded"), Because::Word("ReadersAlone"), Because::Word("NobodyServes")],
+    fails: &[
+        Because::Word("NotMade"),
+        Because::Word("PrimarySuperseded"),
+        Because::Word("LedToNobody"),
+        Because::Word("ReadersAlone"),
+        Because::Word("NobodyServes"),
+    ],
 };
 
 impl Tells for Database {
@@ -47,6 +53,9 @@ impl Tells for Database {
             (true, _) if readers::writes_to(&scene).is_none() => {
                 (false, "PrimarySuperseded", "a volume knows of a later primary than the one that serves")
             }
+            (true, _) if standing::is_going(&scene) && !readers::is_anybody_led(&scene) => {
+                (false, "LedToNobody", "nobody can write: the object goes, and its Service leads to no server")
+            }
             (true, _) => (true, "PrimaryServes", "the primary serves"),
             (false, true) => (false, "ReadersAlone", "nobody can write: the primary does not serve; replicas can be read"),
             (false, false) => (false, "NobodyServes", "no server serves"),
@@ -58,7 +67,7 @@ impl Tells for Database {
     }
 
     fn more(look: &Look<'_, Self>, status: &DatabaseStatus) -> Vec<Claim> {
-        vec![backups::claim(look, status)]
+        vec![backups::claim(look, status), fixes::claim(look, status)]
     }
 
     /// Of the same image another tag, of the same major version and a later minor one.
@@ -66,10 +75,10 @@ impl Tells for Database {
         let (target, default) = (look.target.as_ref()?, &look.seen.settings.default_image);
         let runs = learning::answer(&status.more, target)?.version;
         let latest = version::minor(default).filter(|_| version::is_alike(default, &target.template.image))?;
-        let newer = latest.0 == runs / learning::MAJOR && latest.1 > runs % learning::MAJOR;
+        let newer = latest.0 == runs / version::MAJOR && latest.1 > runs % version::MAJOR;
         newer.then(|| {
             let patch = format!("--type=merge --patch '{{\"spec\":{{\"image\":\"{default}\"}}}}'");
-            let (runs, latest) = (learning::spelled(runs), format!("{}.{}", latest.0, latest.1));
+            let (runs, latest) = (version::spelled(runs), format!("{}.{}", latest.0, latest.1));
             let so = format!(
                 "{runs} runs, and the operator's default is {latest}; it restarts the servers, so nobody is given it unasked. To have it:"
             );
