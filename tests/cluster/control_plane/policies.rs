@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 const ADDITIONS: [Rule; 5] = [
     Rule {
         name: "labels",
-        resources: "apiGroups: ['', apps, batch, policy], apiVersions: ['*'], resources: ['*']",
+        resources: "apiGroups: ['', apps, batch, policy], apiVersions: [v1], resources: [services, configmaps, secrets, \
+                    persistentvolumeclaims, pods, deployments, statefulsets, jobs, cronjobs, poddisruptionbudgets]",
         does: Does::Adds(r#"Object{metadata: Object.metadata{labels: {"example.com/team": "shop"}}}"#),
     },
     Rule { name: "templates", resources: WITH_PODS, does: Does::Adds(TEMPLATE) },
@@ -35,7 +36,8 @@ const TEMPLATE: &str = r#"Object{spec: Object.spec{template: Object.spec.templat
 metadata: Object.spec.template.metadata{labels: {"example.com/team": "shop"}, annotations: {"example.com/checked": "yes"}},
 spec: Object.spec.template.spec{containers: object.spec.template.spec.containers.map(one, Object.spec.template.spec.containers{
 name: one.name, imagePullPolicy: "Always",
-resources: Object.spec.template.spec.containers.resources{limits: {"ephemeral-storage": "2Gi"}}})}}}}"#;
+resources: Object.spec.template.spec.containers.resources{requests: {"ephemeral-storage": "0"}, limits: {"ephemeral-storage": "2Gi"}}
+})}}}}"#;
 
 const TOLERATION: &str = r#"has(object.spec.template.spec.tolerations) ? [] : [JSONPatch{op: "add", path: "/spec/template/spec/tolerations",
 value: [Object.spec.template.spec.tolerations{key: "example.com/dedicated", operator: "Exists"}]}]"#;

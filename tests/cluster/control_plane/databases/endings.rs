@@ -90,7 +90,7 @@ fn a_dump_that_fails_is_asked_about_and_nothing_goes() {
         let question = base.status()["intervention"].clone();
         assert_eq!(question["reason"], "SnapshotFailed", "{question:#}");
         assert!(question.to_string().contains("the volume of the backups is full"), "{question:#}");
-        assert_eq!(base.condition("Available")["status"], "True");
+        assert_eq!(base.condition("Available")["reason"], "LedToNobody");
         let refused = base.patch(r#"{"deletionPolicy":"Delete"}"#);
         assert!(refused.code == 1 && refused.err.contains("busy"), "{}", refused.text());
         base.answer(verb).ok();
@@ -191,8 +191,9 @@ fn protection_that_comes_late_stops_what_is_left() {
     base.kubectl("delete", &["--wait=false"]).ok();
     base.reaches("SnapshottingBeforeDelete", SOON);
     base.annotate("pointsman.dev/protected=true");
-    let pod = names(&space, "pods").into_iter().find(|name| name.contains("snapshot")).expect("its Job's pod");
-    space.kubectl(&["annotate", &pod, "example.com/snapshot-"]).ok();
+    let pod = || names(&space, "pods").into_iter().find(|name| name.contains("snapshot"));
+    eventually(SOON, "its Job has a pod", || pod().is_some());
+    space.kubectl(&["annotate", &pod().expect("its pod"), "example.com/snapshot-"]).ok();
     base.reaches("RemovalBlocked", ASKS);
     assert_eq!(base.status()["reason"], "Protected");
     base.annotate("pointsman.dev/protected-");
@@ -201,6 +202,23 @@ fn protection_that_comes_late_stops_what_is_left() {
     eventually(SOON, "another dump is taken", || another().is_some());
     space.kubectl(&["annotate", &another().expect("its pod"), "example.com/snapshot-"]).ok();
     goes(&base);
+}
+
+/// Whoever takes our label off a volume wants it for something else, be it seen on a watch or on a live read.
+#[test]
+fn a_volume_that_has_lost_its_label_stays() {
+    let _turn = shared();
+    let space = Space::new("unlabelled-db");
+    let base = ready(&space, "db", &json!({ "deletionPolicy": "Delete", "replicas": 2 }));
+    let hold = r#"{"metadata":{"finalizers":["example.com/hold"]}}"#;
+    space.kubectl(&["patch", "statefulset/db", "--type=merge", "--patch", hold]).ok();
+    base.kubectl("delete", &["--wait=false"]).ok();
+    base.reaches("Removing", SOON);
+    space.kubectl(&["label", "pvc/data-db-0", "app.kubernetes.io/managed-by-"]).ok();
+    space.kubectl(&["patch", "statefulset/db", "--type=json", "--patch", r#"[{"op":"remove","path":"/metadata/finalizers/0"}]"#]).ok();
+    goes(&base);
+    eventually_or(SOON, || names(&space, "pvc") == ["persistentvolumeclaim/data-db-0"], || format!("{:?}", names(&space, "pvc")));
+    assert_eq!(space.object("pvc/data-db-0")["metadata"]["deletionTimestamp"], Value::Null);
 }
 
 #[test]

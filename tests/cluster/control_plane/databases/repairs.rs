@@ -1,7 +1,7 @@
 //! What others take away or write over comes back, or is asked about where data is at stake.
 
-use super::{SOON, asked, ready, saying};
-use crate::harness::{Space, Thing, eventually_or, shared};
+use super::{ASKS, SOON, asked, ready, saying};
+use crate::harness::{Space, Thing, eventually, eventually_or, shared};
 use serde_json::json;
 
 #[track_caller]
@@ -123,8 +123,11 @@ fn a_volume_that_is_lost_is_never_replaced_by_an_empty_one() {
     assert!(question["evidence"].to_string().contains(uid.as_str().unwrap()), "{question:#}");
     space.kubectl(&["delete", "pod/db-0", "--wait=false"]).ok();
     // The StatefulSet's controller makes an empty claim of that name; nobody calls it the data.
-    std::thread::sleep(std::time::Duration::from_secs(3));
+    let another = || space.object("pvc/data-db-0")["metadata"]["uid"].as_str().is_some_and(|now| *now != uid);
+    eventually(SOON, "an empty claim is made", another);
     base.answer("retry").ok();
+    let id = question["id"].clone();
+    eventually_or(ASKS, || base.status()["intervention"]["id"] != id, || format!("{:#}", base.status()));
     asked(&base, "PrimaryVolumeLost");
     assert_eq!(space.object("configmap/db-topology")["data"]["claim-0"], uid);
     assert_ne!(base.condition("Ready")["status"], "True");
@@ -153,10 +156,14 @@ fn a_pause_leaves_a_running_job_alone() {
     base.reaches("Initializing", SOON);
     base.annotate("pointsman.dev/paused=true");
     base.reaches("Paused", SOON);
-    let job = space.object("job/db-init");
-    assert_eq!((&job["status"]["active"], &job["spec"]["suspend"]), (&json!(1), &json!(false)), "{job:#}");
-    let pod = super::names(&space, "pods").into_iter().find(|name| name.contains("init")).expect("its pod");
-    space.kubectl(&["annotate", &pod, "example.com/init-"]).ok();
+    let goes_on = || {
+        let job = space.object("job/db-init");
+        (&job["status"]["active"], &job["spec"]["suspend"]) == (&json!(1), &json!(false))
+    };
+    eventually_or(SOON, goes_on, || format!("{:#}", space.object("job/db-init")));
+    let pod = || super::names(&space, "pods").into_iter().find(|name| name.contains("init"));
+    eventually(SOON, "it has a pod", || pod().is_some());
+    space.kubectl(&["annotate", &pod().expect("its pod"), "example.com/init-"]).ok();
     base.annotate("pointsman.dev/paused-");
     base.ready_within(SOON);
 }
