@@ -159,6 +159,9 @@ fn an_answer_that_can_lose_data_is_taken_only_from_those_who_may() {
     question(&space);
     deputy::answers_only_where_allowed(&space.mc("cache"), "memcacheds.cache.example.com", "adopt", || ());
     space.ready("cache");
+    for verdict in ["allowed", "refused"] {
+        assert!(space.audited().iter().any(|entry| is_judged_so(entry, verdict)), "no answer was {verdict} by the audit log");
+    }
     // A cache that nobody was before says what an adopted one is.
     space.memcached("other", "{replicas: 2}");
     space.ready("other");
@@ -172,6 +175,17 @@ fn an_answer_that_can_lose_data_is_taken_only_from_those_who_may() {
         }
         assert_eq!(adopted["spec"], made["spec"], "something of the stranger's {plural} stayed");
     }
+}
+
+/// The API server wrote down who answered, and what was made of it.
+fn is_judged_so(entry: &Entry, verdict: &str) -> bool {
+    let notes = entry.0["annotations"].as_object();
+    let says = |what: &str, words: &str| {
+        notes.is_some_and(|notes| {
+            notes.iter().any(|(key, said)| key.ends_with(what) && said.as_str().is_some_and(|said| said.starts_with(words)))
+        })
+    };
+    says("/answer", "adopt-") && says("/verdict", verdict) && entry.0["user"]["username"].is_string()
 }
 
 #[test]
