@@ -208,6 +208,23 @@ fn every_pod_is_restricted_and_mounts_each_volume_once() {
     }
 }
 
+/// Of a claim that is only mounted read-only a kubelet still changes owner and modes, where its source does not say so too.
+#[test]
+fn a_claim_that_is_only_read_is_so_at_its_source() {
+    let mut read = BTreeSet::new();
+    for (name, template) in pod_templates(&plan(&most())) {
+        let list = |value: &Value| value.as_array().expect("a list").clone();
+        for volume in list(&template["spec"]["volumes"]).iter().filter(|volume| !volume["persistentVolumeClaim"].is_null()) {
+            let mounts = list(&template["spec"]["containers"][0]["volumeMounts"]);
+            let mut mounts = mounts.iter().filter(|mount| mount["name"] == volume["name"]);
+            let is_read = mounts.all(|mount| mount["readOnly"] == true);
+            assert_eq!(volume["persistentVolumeClaim"]["readOnly"] == true, is_read, "{name}: {volume}");
+            read.extend(is_read.then(|| name.clone()));
+        }
+    }
+    assert_eq!(read.into_iter().collect::<Vec<_>>(), ["restore"], "who reads dumps only");
+}
+
 /// What a pod mounts and reads stands in the table of the scripts, and every script that runs is there.
 #[test]
 fn pods_are_as_the_scripts_want_them() {
