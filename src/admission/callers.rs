@@ -2,6 +2,7 @@
 //! path is answered before anything of his body is read.
 
 use super::Told;
+use super::answer;
 use super::connections::{Place, Running};
 use super::limits::Fault;
 use crate::telemetry;
@@ -17,8 +18,8 @@ pub(super) async fn heard(State(told): State<Told>, place: Option<Extension<Arc<
         telemetry::unknown_caller();
         return unknown(request.uri().path()).into_response();
     }
-    let _running = place.map(|Extension(place)| Running::on(place));
-    next.run(request).await
+    let running = place.map(|Extension(place)| Running::on(place));
+    answer::keeping(next.run(request).await, running)
 }
 
 /// What is said to others.

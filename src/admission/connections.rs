@@ -152,7 +152,8 @@ impl Drop for Place {
     }
 }
 
-/// A request of a client that called as the API server does: while it runs its connection is not closed.
+/// A request of a client that called as the API server does: while it runs, and until its answer was taken, its connection is not
+/// closed.
 pub(super) struct Running(Arc<Place>);
 
 impl Running {
