@@ -13,9 +13,6 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use std::sync::Arc;
 
-/// The label by which a Job's pods are found.
-pub const JOB_NAME: &str = "batch.kubernetes.io/job-name";
-
 /// When a Job's controller began.
 pub fn begin(job: &Job) -> Option<&Time> {
     job.status.as_ref()?.start_time.as_ref()

@@ -149,9 +149,9 @@ fn job(look: &Look<'_, Database>, phase: Phase) -> Vec<Evidence> {
             Ok(_) => return Vec::new(),
         },
         // Its pod says why, where it says anything.
-        Progress::Running if waiting(look, &task.rendered.child.name) => return Vec::new(),
+        Progress::Running if waiting(look, task.work) => return Vec::new(),
         Progress::Running if let Some(words) = last_attempt(look, task.work) => format!("its last attempt failed: {words}"),
-        Progress::Running => match (stands_still(look, &task.rendered.child.name), task.work.is_long()) {
+        Progress::Running => match (stands_still(look, task.work), task.work.is_long()) {
             (Some(why), _) => why,
             (None, true) => "it goes on; once it has ended well, this question closes".to_owned(),
             (None, false) => "it has not ended".to_owned(),
@@ -212,24 +212,22 @@ fn last_attempt<'a>(look: &'a Look<'_, Database>, work: Work) -> Option<&'a Stri
 
 /// What keeps a Job that has not ended from running at all. What its controller and the kubelet say of it are Events, which nobody
 /// here may read.
-fn stands_still(look: &Look<'_, Database>, job: &str) -> Option<String> {
+fn stands_still(look: &Look<'_, Database>, work: Work) -> Option<String> {
     let namespace = look.seen.object.namespace().unwrap_or_default();
-    let mut pods = look.children.job_pods.iter().filter(|pod| is_of(pod, job)).peekable();
+    let job = look.children.job(work)?.slot.ours()?;
+    let mut pods = said::pods_of(&look.children.job_pods, job).peekable();
     if pods.peek().is_none() {
-        return Some(format!("no pod of it could be made; to see why: kubectl describe job/{job} -n {namespace}"));
+        return Some(format!("no pod of it could be made; to see why: kubectl describe job/{} -n {namespace}", job.name_any()));
     }
     let starts = |pod: &&Arc<Pod>| pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Pending");
     let pod = pods.find(starts)?.name_any();
     Some(format!("its pod does not start; to see why: kubectl describe pod/{pod} -n {namespace}"))
 }
 
-fn is_of(pod: &Pod, job: &str) -> bool {
-    pod.labels().get(said::JOB_NAME).map(String::as_str) == Some(job)
-}
-
 /// Does a pod of this Job wait for something?
-fn waiting(look: &Look<'_, Database>, job: &str) -> bool {
-    pods(look).any(|pod| is_of(pod, job) && trouble(pod).is_some())
+fn waiting(look: &Look<'_, Database>, work: Work) -> bool {
+    let job = look.children.job(work).and_then(|job| job.slot.ours());
+    job.is_some_and(|job| said::pods_of(&look.children.job_pods, job).any(|pod| trouble(pod).is_some()))
 }
 
 /// What was told to go and is there still.
