@@ -157,10 +157,12 @@ fn an_answer_that_can_lose_data_is_taken_only_from_those_who_may() {
     let space = Space::new("at-risk");
     strangers(&space);
     question(&space);
+    assert_eq!(space.kubectl(&["annotate", "mc/cache", &format!("{ANSWER}=retry-aaaaa")]).code, 1);
     deputy::answers_only_where_allowed(&space.mc("cache"), "memcacheds.cache.example.com", "adopt", || ());
     space.ready("cache");
-    for verdict in ["allowed", "refused"] {
-        assert!(space.audited().iter().any(|entry| is_judged_so(entry, verdict)), "no answer was {verdict} by the audit log");
+    for (answer, verdict) in [("adopt-", "allowed"), ("retry-aaaaa", "refused")] {
+        let so = || space.audited().iter().any(|entry| is_judged_so(entry, answer, verdict));
+        eventually(20, &format!("the audit log says that {answer} was {verdict}"), so);
     }
     // A cache that nobody was before says what an adopted one is.
     space.memcached("other", "{replicas: 2}");
@@ -178,14 +180,14 @@ fn an_answer_that_can_lose_data_is_taken_only_from_those_who_may() {
 }
 
 /// The API server wrote down who answered, and what was made of it.
-fn is_judged_so(entry: &Entry, verdict: &str) -> bool {
+fn is_judged_so(entry: &Entry, answer: &str, verdict: &str) -> bool {
     let notes = entry.0["annotations"].as_object();
     let says = |what: &str, words: &str| {
         notes.is_some_and(|notes| {
             notes.iter().any(|(key, said)| key.ends_with(what) && said.as_str().is_some_and(|said| said.starts_with(words)))
         })
     };
-    says("/answer", "adopt-") && says("/verdict", verdict) && entry.0["user"]["username"].is_string()
+    says("/answer", answer) && says("/verdict", verdict) && entry.0["user"]["username"].is_string()
 }
 
 #[test]

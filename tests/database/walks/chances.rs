@@ -243,6 +243,9 @@ fn whatever_happens_it_comes_to_rest_and_nothing_is_lost() {
     let first = std::env::var("POINTSMAN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     for seed in first..=seeds {
         let (mut dice, _told) = (Dice::of(seed), Told(seed));
+        if seed % 100 == 0 {
+            println!("so far: {} lives", seed - first);
+        }
         let all = specs();
         let mut life = Life::unborn(&all[dice.below(all.len() - 1)]);
         if seed % 3 == 0 {
