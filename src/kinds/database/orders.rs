@@ -108,7 +108,7 @@ fn before_a_dump(scene: &Scene<'_>, task: &Task<'_>) -> Option<Vec<Order>> {
 
 /// The Job of a restore that its controller has not ended: it may run a pod still, or make another one.
 fn given_up<'a>(scene: &Scene<'a>) -> Option<&'a Job> {
-    let restore = scene.look.children.job(Work::Restore)?.slot.ours()?;
+    let restore = work::ours(scene.look, Work::Restore)?;
     (!said::is_complete(restore) && said::failure(restore).is_none()).then_some(restore)
 }
 

@@ -1,12 +1,11 @@
 //! What Prometheus reads of the operator that runs.
 
-use crate::harness::certificates::address;
+use crate::harness::certificates::connected_from;
 use crate::harness::outage::is_judged;
 use crate::harness::{Space, alone, eventually, scraped, scraped_value, shared};
 use pointsman::kinds::annotations::ANSWER;
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
-use tokio::net::TcpSocket;
 
 /// What a counter has come to.
 #[track_caller]
@@ -43,13 +42,8 @@ fn an_object_its_question_and_what_is_refused_are_scraped_and_nothing_of_it_once
     eventually(20, "nothing of the object is scraped", || !scraped().contains(&space.name));
 }
 
-/// Connects to the webhooks as another host would: the API server calls from 127.0.0.1.
 fn connections(count: usize) -> Vec<TcpStream> {
-    let one = || async {
-        let socket = TcpSocket::new_v4()?;
-        socket.bind("127.0.0.2:0".parse().unwrap())?;
-        socket.connect(address().parse().unwrap()).await?.into_std()
-    };
+    let one = || async { connected_from(2).await?.into_std() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
     (0..count).map(|_| runtime.block_on(one()).unwrap()).collect()
 }

@@ -3,6 +3,8 @@
 use super::{WEBHOOK, kubectl, repository};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use std::net::SocketAddr;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// The Secret, with its namespace, as kubectl takes it.
 pub const SECRET: [&str; 4] = ["--namespace", "pointsman-system", "secret", "pointsman-certificates"];
@@ -49,6 +51,13 @@ pub fn mistrusted(address: &str, bundle: &str) -> Option<String> {
     let call = format!("curl --silent --show-error --max-time 5 --cacert /dev/stdin --resolve {SERVICE}:9443:{address}");
     let answer = super::bash_with(&format!("{call} https://{SERVICE}:9443/"), bundle);
     (answer.code != 0).then(|| answer.text())
+}
+
+/// Connects to it as another host would, 127.0.0.`host`: the API server calls from 127.0.0.1.
+pub async fn connected_from(host: u8) -> std::io::Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind(SocketAddr::from(([127, 0, 0, host], 0)))?;
+    socket.connect(address().parse().unwrap()).await
 }
 
 /// Where the operator's process listens.

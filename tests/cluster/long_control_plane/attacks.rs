@@ -1,14 +1,14 @@
 //! Strangers who hinder the operator by all that they are let do: meanwhile people are answered, and what others have goes on.
 
 use super::used;
-use crate::harness::certificates::address;
+use crate::harness::certificates::{address, connected_from};
 use crate::harness::outage::process;
 use crate::harness::{Space, alone, api, bash, operator};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::TcpStream;
 
 /// What strangers do until it is over: in a namespace of theirs, and at the operator's ports from addresses that are not the API
 /// server's.
@@ -142,11 +142,6 @@ fn again_and_again(over: &AtomicBool, mut round: impl FnMut()) {
 /// Who is closed out comes again.
 fn hold_connections(_: &Space, over: &AtomicBool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let connected = async |host: u8| -> std::io::Result<TcpStream> {
-        let socket = TcpSocket::new_v4()?;
-        socket.bind(format!("127.0.0.{host}:0").parse().unwrap())?;
-        socket.connect(address().parse().unwrap()).await
-    };
     let mut held: Vec<(u8, Option<TcpStream>)> = (0..1100).map(|number| (2 + u8::try_from(number % 11).unwrap(), None)).collect();
     again_and_again(over, || {
         runtime.block_on(async {
@@ -154,7 +149,7 @@ fn hold_connections(_: &Space, over: &AtomicBool) {
                 let is_open =
                     |stream: &TcpStream| stream.try_read(&mut [0]).is_err_and(|fault| fault.kind() == std::io::ErrorKind::WouldBlock);
                 if !stream.as_ref().is_some_and(is_open) {
-                    *stream = connected(*host).await.ok();
+                    *stream = connected_from(*host).await.ok();
                 }
             }
             tokio::time::sleep(Duration::from_millis(100)).await;

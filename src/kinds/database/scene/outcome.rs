@@ -2,7 +2,7 @@
 
 use super::learning::{self, Verdict};
 use super::standing::was_made;
-use super::{said, work};
+use super::work;
 use crate::kinds::database::Database;
 use crate::kinds::database::children::names::Work;
 use crate::kinds::database::lifecycle::words::Phase;
@@ -69,8 +69,7 @@ pub fn of(look: &Look<'_, Database>, work: Work, line: &str) -> Result<Outcome, 
 
 /// Has the Job of the last dump found no database, where none is recorded?
 pub fn is_without_data(look: &Look<'_, Database>) -> bool {
-    let ended = look.children.job(Work::Snapshot).and_then(|job| job.slot.ours()).and_then(|job| said::end(&look.children.job_pods, job));
-    ended.and_then(|end| end.words).is_some_and(|line| is_without_database(&line)) && !was_made(look)
+    work::end(look, Work::Snapshot).and_then(|end| end.words).is_some_and(|line| is_without_database(&line)) && !was_made(look)
 }
 
 /// Says the primary itself that there is no database?

@@ -3,7 +3,7 @@
 
 use super::Scene;
 use super::members::Members;
-use super::{behind, said, standing};
+use super::{behind, standing, work};
 use crate::kinds::apply::{apply, removal};
 use crate::kinds::children::Slot;
 use crate::kinds::database::children::names::Work;
@@ -16,7 +16,6 @@ use crate::kinds::reason::Reason;
 use crate::kinds::rendered::Rendered;
 use json_patch::{AddOperation, PatchOperation, RemoveOperation};
 use jsonptr::PointerBuf;
-use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, Service};
 use kube::{Resource, ResourceExt};
 use serde_json::json;
@@ -45,11 +44,11 @@ fn scripts(scene: &Scene<'_>) -> Option<Order> {
 
 /// The same, where somebody was led there: a last dump that has ended meanwhile goes, since it may lack what was written.
 pub fn leads_nobody_any_more(scene: &Scene<'_>, target: &Plan) -> Vec<Order> {
-    let led = leads_nobody(scene, target);
-    let ended = |job: &&Job| said::end(&scene.look.children.job_pods, job).is_some_and(|end| end.well);
-    let dump = || scene.look.children.job(Work::Snapshot)?.slot.ours().filter(ended).and_then(removal);
-    let dump = if led.is_empty() { None } else { dump() };
-    led.into_iter().chain(dump).collect()
+    let mut orders = leads_nobody(scene, target);
+    if !orders.is_empty() && work::end(scene.look, Work::Snapshot).is_some_and(|end| end.well) {
+        orders.extend(work::ours(scene.look, Work::Snapshot).and_then(removal));
+    }
+    orders
 }
 
 /// Nobody is led to the primary, to write what a last dump has not seen: who reads is led to replicas alone.

@@ -3,7 +3,7 @@
 use super::Scene;
 use super::ground::{granted, waits_for_a_user};
 use super::said::{self, End};
-use super::siblings::{self, OneJob};
+use super::siblings;
 use crate::kinds::database::Database;
 use crate::kinds::database::children::jobs::{self, Attempt};
 use crate::kinds::database::children::names::Work;
@@ -80,7 +80,7 @@ pub fn task<'a>(look: &'a Look<'_, Database>, phase: Phase) -> Option<Task<'a>> 
     rendered.object["metadata"]["name"] = json!(rendered.child.name);
     // Servers have served since: another one is taken in its place.
     let old = |job: &&Job| work == Work::Snapshot && job.metadata.deletion_timestamp.is_none() && is_old(job, look);
-    let old = look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours()).filter(old);
+    let old = ours(look, work).filter(old);
     let progress = old.map_or_else(|| progress(look, work, &rendered), Progress::Another);
     Some(Task { work, rendered, progress })
 }
@@ -93,10 +93,19 @@ fn placed_well<'a>(look: &Look<'_, Database>, plan: &'a Plan) -> Cow<'a, Plan> {
     }
 }
 
+/// The Job of this work, of today's attempt, where it is there and ours.
+pub fn ours<'a>(look: &'a Look<'_, Database>, work: Work) -> Option<&'a Job> {
+    look.children.job(work)?.slot.ours()
+}
+
+/// What came of the Job of this work.
+pub fn end(look: &Look<'_, Database>, work: Work) -> Option<End> {
+    said::end(&look.children.job_pods, ours(look, work)?)
+}
+
 /// When the Job of this work ended well, by the API server's clock.
 pub fn completed_at(look: &Look<'_, Database>, work: Work) -> Option<Time> {
-    let job = look.children.job(work).and_then(|OneJob { slot, .. }| slot.ours())?;
-    said::end(&look.children.job_pods, job).filter(|end| end.well)?.at()
+    end(look, work).filter(|end| end.well)?.at()
 }
 
 fn is_old(job: &Job, look: &Look<'_, Database>) -> bool {
@@ -158,7 +167,7 @@ pub fn failed_words<'a>(look: &'a Look<'_, Database>, job: &Job) -> Option<&'a S
 
 fn progress<'a>(look: &'a Look<'_, Database>, work: Work, rendered: &Rendered) -> Progress<'a> {
     let children = &look.children;
-    let Some(job) = children.job(work).and_then(|OneJob { slot, .. }| slot.ours()) else { return Progress::Missing };
+    let Some(job) = ours(look, work) else { return Progress::Missing };
     if job.metadata.deletion_timestamp.is_some() {
         return Progress::Running;
     }

@@ -1,12 +1,12 @@
 //! The condition about security fixes: whether the version that runs has those that are known.
 
+use super::say::with_image;
 use crate::kinds::database::Database;
 use crate::kinds::database::object::more::DatabaseStatus;
 use crate::kinds::database::plan::{fixes, version};
 use crate::kinds::database::scene::learning::answer;
 use crate::kinds::look::Look;
 use crate::kinds::status::{Because, Claim, Declared};
-use crate::kinds::telling::command;
 
 /// The condition about security fixes.
 pub const DECLARED: Declared = Declared {
@@ -39,10 +39,7 @@ fn fixed(look: &Look<'_, Database>, status: &DatabaseStatus) -> (bool, &'static 
         None => "no minor version of it gets fixes any more: dump it, and restore it with a newer major version".to_owned(),
         Some(whole) => match version::tagged(&target.template.image, &whole) {
             None => format!("name an image of {whole} or later in spec.image"),
-            Some(image) => {
-                let patch = format!("--type=merge --patch '{{\"spec\":{{\"image\":\"{image}\"}}}}'");
-                format!("{whole} has all of them, and restarts the servers: {}", command::<Database>(&look.seen.object, "patch", &patch))
-            }
+            Some(image) => format!("{whole} has all of them, and restarts the servers: {}", with_image(look, &image)),
         },
     };
     (false, "VulnerableVersion", format!("{runs} lacks the fix of {} ({}){more}; {next}", fix.cve, fix.lets))

@@ -20,7 +20,7 @@ use crate::kinds::pods::counted;
 use crate::kinds::prose::listed;
 use crate::kinds::questions::drift;
 use crate::kinds::status::{Because, Claim, Declared, WaitingFor};
-use crate::kinds::telling::{Tells, Told, behind, person, typed};
+use crate::kinds::telling::{Tells, Told, behind, command, person, typed};
 use kube::ResourceExt;
 use std::collections::BTreeSet;
 
@@ -77,14 +77,18 @@ impl Tells for Database {
         let latest = version::minor(default).filter(|_| version::is_alike(default, &target.template.image))?;
         let newer = latest.0 == runs / version::MAJOR && latest.1 > runs % version::MAJOR;
         newer.then(|| {
-            let patch = format!("--type=merge --patch '{{\"spec\":{{\"image\":\"{default}\"}}}}'");
             let (runs, latest) = (version::spelled(runs), format!("{}.{}", latest.0, latest.1));
             let so = format!(
                 "{runs} runs, and the operator's default is {latest}; it restarts the servers, so nobody is given it unasked. To have it:"
             );
-            typed::<Database>(&so, &look.seen.object, "patch", &patch)
+            format!("{so} {}", with_image(look, default))
         })
     }
+}
+
+/// The command that runs the servers of another image.
+pub fn with_image(look: &Look<'_, Database>, image: &str) -> String {
+    command::<Database>(&look.seen.object, "patch", &format!("--type=merge --patch '{{\"spec\":{{\"image\":\"{image}\"}}}}'"))
 }
 
 const WITH_IT: &str = "the namespace goes, and its volumes with it:";

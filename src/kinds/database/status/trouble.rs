@@ -207,14 +207,14 @@ fn dumped_in_vain(look: &Look<'_, Database>) -> Option<Evidence> {
 
 /// The last words of an attempt after which another one follows.
 fn last_attempt<'a>(look: &'a Look<'_, Database>, work: Work) -> Option<&'a String> {
-    work::failed_words(look, look.children.job(work)?.slot.ours()?)
+    work::failed_words(look, work::ours(look, work)?)
 }
 
 /// What keeps a Job that has not ended from running at all. What its controller and the kubelet say of it are Events, which nobody
 /// here may read.
 fn stands_still(look: &Look<'_, Database>, work: Work) -> Option<String> {
     let namespace = look.seen.object.namespace().unwrap_or_default();
-    let job = look.children.job(work)?.slot.ours()?;
+    let job = work::ours(look, work)?;
     let mut pods = said::pods_of(&look.children.job_pods, job).peekable();
     if pods.peek().is_none() {
         return Some(format!("no pod of it could be made; to see why: kubectl describe job/{} -n {namespace}", job.name_any()));
@@ -226,8 +226,7 @@ fn stands_still(look: &Look<'_, Database>, work: Work) -> Option<String> {
 
 /// Does a pod of this Job wait for something?
 fn waiting(look: &Look<'_, Database>, work: Work) -> bool {
-    let job = look.children.job(work).and_then(|job| job.slot.ours());
-    job.is_some_and(|job| said::pods_of(&look.children.job_pods, job).any(|pod| trouble(pod).is_some()))
+    work::ours(look, work).is_some_and(|job| said::pods_of(&look.children.job_pods, job).any(|pod| trouble(pod).is_some()))
 }
 
 /// What was told to go and is there still.
